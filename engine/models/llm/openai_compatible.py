@@ -1,0 +1,115 @@
+"""Client of any OpenAI-compatible chat endpoint."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import openai
+from openai import AsyncOpenAI
+
+from engine.models.base import Completion, JsonSchema, Message, ModelError, Usage
+from engine.models.llm.json_reply import ReplyError, parse_object
+
+Structured = Literal["json_schema", "tools", "json_object"]
+
+
+class OpenAICompatible:
+    """Chat completions with time-outs, retries on transient faults, usage counts and structured output.
+
+    Structured output is asked for in the way that `structured` names; an endpoint that refuses that way (HTTP 400, 404 or
+    422) is asked in the next one: a JSON schema, a function call, plain JSON mode.
+    """
+
+    def __init__(
+        self,
+        *,
+        url: str,
+        key: str,
+        model: str,
+        timeout: float,
+        retries: int,
+        structured: Structured = "json_schema",
+    ) -> None:
+        self.model = model
+        self._client = AsyncOpenAI(base_url=url, api_key=key, timeout=timeout, max_retries=retries)
+        ways: tuple[Structured, ...] = ("json_schema", "tools", "json_object")
+        self._ways = ways[ways.index(structured) :]
+
+    async def complete(self, messages: Sequence[Message], schema: JsonSchema | None = None) -> Completion:
+        """One answer at temperature 0.
+
+        Raises:
+            ModelError: the endpoint failed, or its reply is not the object that was asked for.
+        """
+        if schema is None:
+            return await self._call(messages, None, {})
+        for way in self._ways[:-1]:
+            try:
+                return await self._call(messages, schema, _request(way, schema))
+            except _WayRefusedError:
+                continue
+        return await self._call(messages, schema, _request(self._ways[-1], schema))
+
+    async def _call(self, messages: Sequence[Message], schema: JsonSchema | None, extra: dict[str, Any]) -> Completion:
+        try:
+            reply = await self._client.chat.completions.create(
+                model=self.model,
+                messages=[{"role": message.role, "content": message.content} for message in messages],  # type: ignore[misc]
+                temperature=0,
+                **extra,
+            )
+        except (openai.BadRequestError, openai.NotFoundError, openai.UnprocessableEntityError) as error:
+            if extra:
+                raise _WayRefusedError(self.model, error.status_code) from None
+            raise ModelError(f"The model {self.model} refused the request (HTTP {error.status_code}).") from None
+        except openai.APITimeoutError:
+            raise ModelError(f"The model {self.model} did not answer in time.") from None
+        except openai.APIConnectionError:
+            raise ModelError(f"The endpoint of the model {self.model} cannot be reached.") from None
+        except openai.APIStatusError as error:
+            raise ModelError(f"The endpoint of the model {self.model} failed (HTTP {error.status_code}).") from None
+        except (openai.OpenAIError, ValueError) as error:
+            raise ModelError(f"The model {self.model} gave no usable reply ({type(error).__name__}).") from None
+        return self._completion(reply, schema)
+
+    def _completion(self, reply: Any, schema: JsonSchema | None) -> Completion:
+        choices = getattr(reply, "choices", None)
+        if not choices or choices[0].message is None:
+            raise ModelError(f"The model {self.model} gave an empty reply.")
+        message = choices[0].message
+        text = message.tool_calls[0].function.arguments if message.tool_calls else message.content or ""
+        usage = Usage(
+            prompt=getattr(reply.usage, "prompt_tokens", 0) or 0,
+            completion=getattr(reply.usage, "completion_tokens", 0) or 0,
+        )
+        if schema is None:
+            return Completion(text, usage)
+        try:
+            return Completion(text, usage, parse_object(text))
+        except ReplyError as error:
+            raise ModelError(f"The model {self.model}: {error}.") from None
+
+
+class _WayRefusedError(ModelError):
+    """The endpoint does not know this way of asking for structured output."""
+
+    def __init__(self, model: str, status: int) -> None:
+        super().__init__(f"The model {model} refused the request (HTTP {status}).")
+
+
+def _request(way: Structured, schema: JsonSchema) -> dict[str, Any]:
+    if way == "json_schema":
+        named = {"name": schema.name, "schema": schema.schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": named}}
+    if way == "tools":
+        function = {"name": schema.name, "parameters": schema.schema}
+        return {
+            "tools": [{"type": "function", "function": function}],
+            "tool_choice": {"type": "function", "function": {"name": schema.name}},
+        }
+    return {"response_format": {"type": "json_object"}}
+
+
+def schema_hint(schema: JsonSchema) -> str:
+    """The schema in words for a prompt: plain JSON mode does not enforce it."""
+    return json.dumps(schema.schema, ensure_ascii=False)

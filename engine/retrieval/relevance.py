@@ -1,0 +1,75 @@
+"""The relevance score of a chunk: a similarity score, not a cross-encoder's.
+
+Mean of passage cosine and best-sentence cosine over the active encoders, and a small share for how much of the question's
+rarity the chunk covers. The gate looks at it alone; the order adds the lexical arm's score at a small weight.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from engine.storage.search_store import Candidate
+
+_CALIBRATION = Path(__file__).with_name("relevance.yaml")
+
+
+class Calibration(BaseModel):
+    """Weights and threshold for a set of spaces, with where they come from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    floors: dict[str, float]
+    """Cosine of unrelated texts in a space: it is mapped to 0, and 1 stays 1."""
+    coverage_weight: float = Field(ge=0)
+    lexical_weight: float = Field(ge=0)
+    lexical_half: float = Field(gt=0)
+    """Lexical score at which the lexical part reaches a half."""
+    threshold: float = Field(ge=0, le=1)
+    provenance: str
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """`score` is gated; `order` ranks."""
+
+    score: float
+    order: float
+
+
+@lru_cache
+def calibration(spaces: tuple[str, ...]) -> Calibration:
+    """The calibration of a set of spaces.
+
+    Raises:
+        KeyError: these spaces were never calibrated.
+    """
+    raw: Mapping[str, object] = yaml.safe_load(_CALIBRATION.read_text(encoding="utf-8"))
+    return Calibration.model_validate(raw["+".join(spaces)])
+
+
+def relevance(candidate: Candidate, spaces: Sequence[str], settings: Calibration) -> Relevance:
+    """Score one candidate; a cosine that is missing or not finite counts as unrelated."""
+    parts = [
+        value
+        for space, chunk, sentence in zip(spaces, candidate.cosine, candidate.sentence_cosine, strict=True)
+        for value in (
+            _rescaled(chunk, settings.floors[space]),
+            _rescaled(sentence if sentence is not None else chunk, settings.floors[space]),
+        )
+    ]
+    similarity = sum(parts) / len(parts)
+    weight = settings.coverage_weight
+    score = min(1.0, max(0.0, (similarity + weight * candidate.coverage) / (1 + weight)))
+    lexical = candidate.lexical or 0.0
+    return Relevance(score, score + settings.lexical_weight * lexical / (lexical + settings.lexical_half))
+
+
+def _rescaled(cosine: float | None, floor: float) -> float:
+    if cosine is None or not math.isfinite(cosine):
+        return 0.0
+    return (cosine - floor) / (1 - floor)

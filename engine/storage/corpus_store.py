@@ -1,0 +1,158 @@
+"""The stored corpus: rows of the sentinel tenant, written as the owner only."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+from sqlalchemy.engine import Connection
+
+from engine.storage.schema import GLOBAL_USER_ID, chunk, corpus_state, document, lexeme
+from engine.storage.vectors import to_literal
+
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class StoredChunk:
+    id: UUID
+    ordinal: int
+    section: str
+    content: str
+    lexemes: str
+    """A tsvector literal."""
+    vectors: dict[str, Vector]
+    """One vector a space."""
+    sentence_vectors: dict[str, Vector]
+    """One row a sentence, by space."""
+
+
+@dataclass(frozen=True)
+class StoredDocument:
+    id: UUID
+    name: str
+    topic: str
+    lang: str
+    title: str
+    source: list[str]
+    version: int
+    reviewed: dt.date
+    content_hash: str
+    chunks: list[StoredChunk]
+
+
+@dataclass(frozen=True)
+class CorpusState:
+    hash: str
+    documents: int
+    chunks: int
+    spaces: list[str]
+
+
+def read_state(connection: Connection) -> CorpusState | None:
+    """What is stored now; None before the first seeding."""
+    row = connection.execute(
+        sa.select(corpus_state.c.hash, corpus_state.c.documents, corpus_state.c.chunks, corpus_state.c.spaces)
+    ).one_or_none()
+    return None if row is None else CorpusState(*row)
+
+
+def read_hashes(connection: Connection) -> dict[str, str]:
+    """Stored hash by document name."""
+    rows = connection.execute(
+        sa.select(document.c.name, document.c.content_hash).where(document.c.user_id == GLOBAL_USER_ID)
+    )
+    return {name: digest for name, digest in rows}
+
+
+def create_space(connection: Connection, name: str, dimension: int, model: str) -> None:
+    """Make the tables of an embedding space; an existing one is left as it is."""
+    connection.execute(
+        sa.text("SELECT knowledge.create_embedding_space(:name, :dimension, :model)"),
+        {"name": name, "dimension": dimension, "model": model},
+    )
+
+
+def delete_documents(connection: Connection, names: Sequence[str]) -> None:
+    """Chunks and vectors go with their document."""
+    connection.execute(sa.delete(document).where(document.c.user_id == GLOBAL_USER_ID, document.c.name.in_(names)))
+
+
+def insert_document(connection: Connection, item: StoredDocument) -> None:
+    """A document with its chunks, vectors and sentence vectors."""
+    owner = {"user_id": GLOBAL_USER_ID}
+    connection.execute(
+        sa.insert(document).values(
+            **owner,
+            id=item.id,
+            name=item.name,
+            kind="corpus",
+            topic=item.topic,
+            lang=item.lang,
+            title=item.title,
+            source=item.source,
+            version=item.version,
+            reviewed=item.reviewed,
+            content_hash=item.content_hash,
+        )
+    )
+    for part in item.chunks:
+        connection.execute(
+            sa.insert(chunk).values(
+                **owner,
+                id=part.id,
+                document_id=item.id,
+                ordinal=part.ordinal,
+                section=part.section,
+                content=part.content,
+                lexemes=sa.cast(part.lexemes, chunk.c.lexemes.type),
+            )
+        )
+        for space, vector in part.vectors.items():
+            _insert_vectors(connection, f"embedding_{space}", [{"chunk": part.id, "vector": to_literal(vector)}])
+        for space, vectors in part.sentence_vectors.items():
+            rows = [
+                {"chunk": part.id, "ordinal": index, "vector": to_literal(vector)}
+                for index, vector in enumerate(vectors)
+            ]
+            _insert_vectors(connection, f"sentence_{space}", rows)
+
+
+def _insert_vectors(connection: Connection, table: str, rows: Sequence[dict[str, object]]) -> None:
+    # The table's name comes from embedding_space, whose check constraint admits lower-case names only.
+    ordinal, value = (", ordinal", ", :ordinal") if "ordinal" in rows[0] else ("", "")
+    connection.execute(
+        sa.text(
+            f"INSERT INTO knowledge.{table} (user_id, chunk_id{ordinal}, embedding) "  # noqa: S608
+            f"VALUES ('{GLOBAL_USER_ID}', :chunk{value}, CAST(:vector AS vector))"
+        ),
+        rows,
+    )
+
+
+def refresh(connection: Connection, digest: str, spaces: Sequence[str], at: dt.datetime) -> int:
+    """Recount document frequencies and the corpus' state; returns the number of chunks."""
+    connection.execute(sa.delete(lexeme))
+    connection.execute(
+        sa.text(
+            "INSERT INTO knowledge.lexeme (term, documents) "
+            "SELECT l.lexeme, count(DISTINCT c.document_id) "
+            "  FROM knowledge.chunk c, unnest(c.lexemes) AS l WHERE c.user_id = :corpus GROUP BY l.lexeme"
+        ),
+        {"corpus": GLOBAL_USER_ID},
+    )
+    corpus = {"corpus": GLOBAL_USER_ID, "hash": digest, "spaces": list(spaces), "at": at}
+    connection.execute(sa.delete(corpus_state))
+    connection.execute(
+        sa.text(
+            "INSERT INTO knowledge.corpus_state (hash, documents, chunks, spaces, seeded_at) "
+            "SELECT :hash, (SELECT count(*) FROM knowledge.document WHERE user_id = :corpus), "
+            "       (SELECT count(*) FROM knowledge.chunk WHERE user_id = :corpus), :spaces, :at"
+        ),
+        corpus,
+    )
+    chunks: int = connection.execute(sa.select(corpus_state.c.chunks)).scalar_one()
+    return chunks

@@ -1,0 +1,13 @@
+"""The embedded database server: a private PostgreSQL 16 with pgvector, run from a wheel, for one machine.
+
+Linux only. The parts: ``server`` (the life cycle), ``cluster`` (what is asked of PostgreSQL's programs),
+``processes`` (which server processes live), ``account`` (whom the server runs as), ``binaries``,
+``record`` (passwords and addresses), ``directories``.
+"""
+
+from engine.storage.embedded.directories import default_state_dir
+from engine.storage.embedded.errors import EmbeddedPostgresError
+from engine.storage.embedded.record import ConnectionUrls
+from engine.storage.embedded.server import EmbeddedPostgres
+
+__all__ = ["ConnectionUrls", "EmbeddedPostgres", "EmbeddedPostgresError", "default_state_dir"]

@@ -1,0 +1,104 @@
+-- Search runs as the owner: under row level security the GIN index is off, because `@@` is not leakproof. The tenant is
+-- read here and nowhere else, so a caller can ask for the corpus or for its own rows and for nothing more.
+
+-- The statement for a set of embedding spaces. Parameters: $1 user, $2 query vectors as text, one a space, $3 stems,
+-- $4 exact lexemes (same length), $5 candidates an arm.
+CREATE OR REPLACE FUNCTION knowledge.search_statement(p_spaces text[]) RETURNS text
+LANGUAGE plpgsql STABLE AS $body$
+DECLARE
+  arms text := '';
+  pools text := '';
+  joins text := '';
+  cosines text := '';
+  sentences text := '';
+BEGIN
+  FOR i IN 1 .. coalesce(array_length(p_spaces, 1), 0) LOOP
+    PERFORM 1 FROM knowledge.embedding_space WHERE name = p_spaces[i];
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'embedding space % does not exist', p_spaces[i];
+    END IF;
+    -- "+ 0" keeps the planner from an approximate index: an exact scan loses no row. Ties are broken outside of it.
+    arms := arms || format($sql$
+      d%1$s AS MATERIALIZED (
+        SELECT chunk_id FROM knowledge.%2$I WHERE user_id = $1
+         ORDER BY (embedding <=> ($2)[%1$s]::vector) + 0, chunk_id LIMIT $5
+      ),$sql$, i, 'embedding_' || p_spaces[i]);
+    pools := pools || format(' UNION SELECT chunk_id FROM d%s', i);
+    joins := joins || format($sql$
+      LEFT JOIN LATERAL (
+        SELECT 1 - (e.embedding <=> ($2)[%1$s]::vector) AS cosine
+          FROM knowledge.%2$I e WHERE e.user_id = $1 AND e.chunk_id = p.chunk_id
+      ) e%1$s ON true
+      LEFT JOIN LATERAL (
+        SELECT max(1 - (s.embedding <=> ($2)[%1$s]::vector)) AS cosine
+          FROM knowledge.%3$I s WHERE s.user_id = $1 AND s.chunk_id = p.chunk_id
+      ) s%1$s ON true$sql$, i, 'embedding_' || p_spaces[i], 'sentence_' || p_spaces[i]);
+    cosines := cosines || CASE WHEN i > 1 THEN ', ' ELSE '' END || format('e%s.cosine', i);
+    sentences := sentences || CASE WHEN i > 1 THEN ', ' ELSE '' END || format('s%s.cosine', i);
+  END LOOP;
+  RETURN format($sql$
+    WITH size AS (SELECT coalesce(max(documents), 1)::float8 AS n FROM knowledge.corpus_state),
+    term AS (
+      SELECT t.stem, t.exact,
+             (quote_literal(t.stem))::tsquery AS stem_query,
+             (quote_literal(t.exact))::tsquery AS exact_query,
+             ln(1 + (size.n - coalesce(s.documents, 0) + 0.5) / (coalesce(s.documents, 0) + 0.5)) AS stem_idf,
+             ln(1 + (size.n - coalesce(x.documents, 0) + 0.5) / (coalesce(x.documents, 0) + 0.5)) AS exact_idf
+        FROM unnest($3, $4) AS t(stem, exact) CROSS JOIN size
+        LEFT JOIN knowledge.lexeme s ON s.term = t.stem
+        LEFT JOIN knowledge.lexeme x ON x.term = t.exact
+    ),
+    matched AS (
+      SELECT c.id AS chunk_id, c.lexemes FROM knowledge.chunk c
+       WHERE c.user_id = $1
+         AND c.lexemes @@ (SELECT coalesce(string_agg(quote_literal(stem) || '|' || quote_literal(exact), '|'), '')
+                             FROM term)::tsquery
+    ),
+    lexical AS MATERIALIZED (
+      SELECT m.chunk_id,
+             sum(t.stem_idf * ts_rank('{0.4, 0.5, 0.7, 1.0}', m.lexemes, t.stem_query)
+                 + 0.5 * t.exact_idf * ts_rank('{0.4, 0.5, 0.7, 1.0}', m.lexemes, t.exact_query)) AS score,
+             sum(t.stem_idf) FILTER (WHERE m.lexemes @@ t.stem_query) / (SELECT sum(stem_idf) FROM term) AS coverage
+        FROM matched m CROSS JOIN term t
+       GROUP BY m.chunk_id
+       ORDER BY score DESC, m.chunk_id LIMIT $5
+    ),
+    %1$s
+    pool AS (SELECT chunk_id FROM lexical %2$s)
+    SELECT c.id, d.name, d.topic, d.lang, d.title, d.source, c.ordinal, c.section, c.content,
+           ARRAY[%4$s]::float8[], ARRAY[%5$s]::float8[], l.score::float8, coalesce(l.coverage, 0)::float8
+      FROM pool p
+      JOIN knowledge.chunk c ON c.user_id = $1 AND c.id = p.chunk_id
+      JOIN knowledge.document d ON d.user_id = $1 AND d.id = c.document_id
+      LEFT JOIN lexical l ON l.chunk_id = p.chunk_id
+      %3$s
+     ORDER BY c.id
+  $sql$, arms, pools, joins, cosines, sentences);
+END
+$body$;
+
+CREATE OR REPLACE FUNCTION knowledge.search(
+  p_scope text, p_spaces text[], p_vectors text[], p_stems text[], p_exacts text[], p_pool integer
+) RETURNS TABLE (
+  chunk uuid, document text, topic text, lang text, title text, source text[], ordinal integer, section text,
+  content text, cosine float8[], sentence_cosine float8[], lexical float8, coverage float8
+)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $body$
+DECLARE
+  v_user uuid;
+BEGIN
+  CASE p_scope
+    WHEN 'global' THEN v_user := '00000000-0000-4000-8000-000000000001';
+    WHEN 'personal' THEN v_user := knowledge.tenant();
+    ELSE RAISE EXCEPTION 'unknown search scope %', p_scope;
+  END CASE;
+  IF v_user IS NULL THEN
+    RETURN;
+  END IF;
+  RETURN QUERY EXECUTE knowledge.search_statement(p_spaces) USING v_user, p_vectors, p_stems, p_exacts, p_pool;
+END
+$body$;
+
+REVOKE ALL ON FUNCTION knowledge.search_statement(text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION knowledge.search(text, text[], text[], text[], text[], integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION knowledge.search(text, text[], text[], text[], text[], integer) TO anamnesis_engine;

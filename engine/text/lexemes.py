@@ -1,0 +1,86 @@
+"""Lexemes of a text for the lexical arm: the same function for what is stored and for what is asked.
+
+An exact lexeme is the normalised token with `=` before it, a stem stands as it is, so that the two never meet. Building
+them here, and not in a text-search configuration, keeps both sides equal and leaves no input that could be a syntax error.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import snowballstemmer
+
+from engine.text.normalise import normalise
+from engine.text.stopwords import STOPWORDS
+
+MAX_TOKEN = 64
+"""Longer tokens are cut: nobody searches for them, and a lexeme has a limit of its own."""
+MAX_TOKENS = 4_000
+"""Tokens of a text that are indexed; a tsvector has a size limit."""
+MAX_POSITION = 16_383
+"""Postgres' own limit of a lexeme's position."""
+
+_TOKEN = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:-[^\W_]+)*")
+_CYRILLIC = re.compile("[а-яё]")
+
+Weight = str
+"""Label of a tsvector position: A (title) to D (body)."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One token of a query: its stem and its exact lexeme."""
+
+    stem: str
+    exact: str
+
+
+@lru_cache(maxsize=65_536)
+def stem(token: str) -> str:
+    """The Snowball stem, Russian for Cyrillic tokens, English for others."""
+    language = "russian" if _CYRILLIC.search(token) else "english"
+    return _stemmer(language)(token) or token
+
+
+@lru_cache(maxsize=2)
+def _stemmer(language: str):  # type: ignore[no-untyped-def]
+    return snowballstemmer.stemmer(language).stemWord
+
+
+def tokens(text: str) -> list[str]:
+    """Normalised tokens in order; a hyphenated word gives itself and its parts."""
+    found: list[str] = []
+    for match in _TOKEN.finditer(normalise(text)):
+        token = match.group()[:MAX_TOKEN]
+        found.append(token)
+        if "-" in token:
+            found.extend(part for part in token.split("-") if part)
+        if len(found) >= MAX_TOKENS:
+            break
+    return found
+
+
+def query_terms(text: str) -> list[Term]:
+    """Distinct terms of a question without function words; the first of equal stems stands."""
+    terms: dict[str, Term] = {}
+    for token in tokens(text):
+        if token in STOPWORDS:
+            continue
+        key = stem(token)
+        terms.setdefault(key, Term(key, "=" + token))
+    return list(terms.values())
+
+
+def tsvector(parts: Iterable[tuple[str, Weight]]) -> str:
+    """A tsvector literal of weighted texts, for example the title (A) and the body (D) of a chunk."""
+    positions: dict[str, list[str]] = {}
+    at = 0
+    for text, weight in parts:
+        for token in tokens(text):
+            at = min(at + 1, MAX_POSITION)
+            if token in STOPWORDS:
+                continue
+            for lexeme in (stem(token), "=" + token):
+                positions.setdefault(lexeme, []).append(f"{at}{weight}")
+    return " ".join(f"'{lexeme}':{','.join(places[:255])}" for lexeme, places in sorted(positions.items()))

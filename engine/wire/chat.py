@@ -1,0 +1,114 @@
+"""One question and its answer."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from engine.wire.fields import Lang, Question, Text, User
+
+ChatName = Literal["auto", "medical", "personal", "work"]
+Origin = Literal["app", "test_chat", "eval", "cli"]
+Outcome = Literal[
+    "answered",
+    "abstained",
+    "escalated",
+    "refused",
+    "blocked",
+    "ungrounded",
+    "guard_error",
+    "nothing_saved",
+]
+
+
+class Strict(BaseModel):
+    """A request part: an unknown field is an error, not a silent loss."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Turn(Strict):
+    """One earlier message of the dialogue."""
+
+    role: Literal["user", "assistant"]
+    text: Text = Field(max_length=20_000)
+
+
+class Profile(Strict):
+    age: int | None = Field(default=None, ge=0, le=130)
+    sex: Literal["female", "male"] | None = None
+
+
+class Biomarker(Strict):
+    """A measured value of the user's own, with the range printed on the report."""
+
+    name: Text = Field(min_length=1, max_length=120)
+    value: float = Field(allow_inf_nan=False)
+    unit: Text = Field(default="", max_length=40)
+    ref_low: float | None = Field(default=None, allow_inf_nan=False)
+    ref_high: float | None = Field(default=None, allow_inf_nan=False)
+    at: AwareDatetime | None = None
+
+
+class Context(Strict):
+    """What the app knows at the moment of the question; every part is optional."""
+
+    profile: Profile = Field(default_factory=Profile)
+    biomarkers: list[Biomarker] = Field(default_factory=list, max_length=200)
+    values: dict[str, float | str] = Field(default_factory=dict, max_length=50)
+    task: dict[str, Any] = Field(default_factory=dict, max_length=50)
+
+
+class AskRequest(Strict):
+    """A question put to one of the chats."""
+
+    question: Question
+    chat: ChatName = "auto"
+    user: User | None = None
+    now: AwareDatetime | None = None
+    lang: Lang | None = None
+    history: list[Turn] = Field(default_factory=list, max_length=100)
+    context: Context = Field(default_factory=Context)
+
+
+class Citation(BaseModel):
+    """A source that the answer cites as `[n]`; title and url are a snapshot."""
+
+    n: int
+    document: str
+    title: str
+    url: str
+
+
+class Guardrail(BaseModel):
+    """What the output guards decided about an answer."""
+
+    status: Literal["ok", "blocked", "rewritten", "ungrounded", "not_run"] = "not_run"
+    rule_ids: list[str] = Field(default_factory=list)
+    judge: Literal["ok", "blocked", "rewritten", "ungrounded", "judge_error", "off"] = "off"
+
+
+class TraceStage(BaseModel):
+    """One stage of the pipeline; `detail` holds numbers and ids, never a text of the user's."""
+
+    name: str
+    ms: float
+    detail: dict[str, Any] = Field(default_factory=dict)
+
+
+class Trace(BaseModel):
+    stages: list[TraceStage] = Field(default_factory=list)
+    tokens: dict[str, int] = Field(default_factory=dict)
+    models: dict[str, str] = Field(default_factory=dict)
+
+
+class AskResponse(BaseModel):
+    outcome: Outcome
+    text: str
+    final_text: str
+    """The answer that was let through; empty unless the outcome is `answered`."""
+    lang: Lang
+    chat: Annotated[str, Field(pattern="^(medical|personal|work)$")]
+    intent: str | None = None
+    citations: list[Citation] = Field(default_factory=list)
+    guardrail: Guardrail = Field(default_factory=Guardrail)
+    trace: Trace = Field(default_factory=Trace)

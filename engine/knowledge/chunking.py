@@ -1,5 +1,6 @@
 """Cut a document into chunks that never cut a sentence, nor a paragraph that fits."""
 
+import re
 from dataclasses import dataclass
 
 from engine.text.sentences import split_sentences
@@ -8,6 +9,8 @@ CHUNK_SIZE = 500
 """Target size of a chunk in characters (K3)."""
 OVERLAP = 80
 """Characters of the previous chunk that are repeated, snapped to sentence borders (K3)."""
+
+_BLANK_LINE = re.compile(r"\n\s*\n")
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ def chunk_sections(sections: list[Section], size: int = CHUNK_SIZE, overlap: int
 
 def chunk_text(text: str, size: int = CHUNK_SIZE, overlap: int = OVERLAP) -> list[Chunk]:
     """Chunks of a text without headings."""
-    paragraphs = tuple(part.strip() for part in text.split("\n\n") if part.strip())
+    paragraphs = tuple(part.strip() for part in _BLANK_LINE.split(text) if part.strip())
     return chunk_sections([Section("", paragraphs)], size, overlap)
 
 
@@ -57,8 +60,10 @@ def _units(paragraphs: tuple[str, ...], size: int) -> list[_Unit]:
         if len(paragraph) <= size:
             units.append(_Unit(paragraph, "\n\n"))
             continue
-        for index, (start, end) in enumerate(split_sentences(paragraph)):
-            units.append(_Unit(paragraph[start:end], " " if index else "\n\n"))
+        last = 0
+        for start, end in split_sentences(paragraph):
+            units.append(_Unit(paragraph[start:end], paragraph[last:start] if last else "\n\n"))
+            last = end
     return units
 
 
@@ -79,7 +84,7 @@ def _pack(units: list[_Unit], size: int, overlap: int) -> list[str]:
 
 
 def _tail(text: str, overlap: int) -> str:
-    """The last whole sentences of a chunk, about `overlap` characters; one sentence longer than twice that is not repeated."""
+    """The last whole sentences of a chunk, about `overlap` characters, never more than twice that."""
     start = len(text)
     for begin, _ in reversed(split_sentences(text)):
         if len(text) - begin > 2 * overlap:

@@ -20,6 +20,6 @@ class Gated:
 
 
 def gate(documents: Sequence[RankedDocument], threshold: float) -> Gated:
-    """Keep what scores at least the threshold; a score that is not finite never passes. 0.0 lets all finite ones pass."""
+    """Keep what scores at least the threshold; a score that is not finite never passes, any other passes 0.0."""
     kept = tuple(item for item in documents if math.isfinite(item.score) and item.score >= threshold)
     return Gated(kept, len(documents) - len(kept))

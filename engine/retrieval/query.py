@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from engine.models.base import Embedder
 from engine.text.lexemes import Term, query_terms
 from engine.text.normalise import clean
@@ -16,7 +14,7 @@ class Query:
 
     text: str
     terms: tuple[Term, ...]
-    vectors: dict[str, np.ndarray]
+    vectors: dict[str, list[float]]
 
 
 def has_words(text: str) -> bool:
@@ -33,5 +31,5 @@ def build_query(text: str, embedders: Sequence[Embedder]) -> Query:
     text = clean(text).strip()
     if not has_words(text):
         raise ValueError("A question needs a letter or a digit.")
-    vectors = {embedder.space: embedder.queries([text])[0] for embedder in embedders}
+    vectors = {embedder.space: embedder.queries([text])[0].tolist() for embedder in embedders}
     return Query(text, tuple(query_terms(text)), vectors)

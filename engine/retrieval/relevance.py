@@ -1,7 +1,7 @@
 """The relevance score of a chunk: a similarity score, not a cross-encoder's.
 
-Mean of passage cosine and best-sentence cosine over the active encoders, and a small share for how much of the question's
-rarity the chunk covers. The gate looks at it alone; the order adds the lexical arm's score at a small weight.
+Mean of passage cosine and best-sentence cosine over the active encoders, and a small share for how much of the
+question's rarity the chunk covers. The gate looks at it alone; the order adds the lexical arm at a small weight.
 """
 
 import math

@@ -1,7 +1,9 @@
 """The medical search: one round trip, then pure ranking."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from engine.models.base import Embedder
 from engine.retrieval.query import Query, build_query
@@ -18,6 +20,22 @@ class Found:
     documents: tuple[RankedDocument, ...]
     chunks: tuple[ScoredChunk, ...]
 
+    def summary(self, top: int = 8) -> dict[str, Any]:
+        """Arms, ranks and scores of the best documents: ids and numbers for the trace."""
+        return {
+            "candidates": len(self.chunks),
+            "top": [
+                {
+                    "document": document.best.candidate.document,
+                    "score": round(document.score, 4),
+                    "rrf": round(document.best.rrf, 5),
+                    "dense_rank": document.best.dense_rank,
+                    "lexical_rank": document.best.lexical_rank,
+                }
+                for document in self.documents[:top]
+            ],
+        }
+
 
 class CorpusSearch:
     """Search in the curated corpus."""
@@ -31,7 +49,7 @@ class CorpusSearch:
         fusion: Fusion,
         threshold: float | None,
     ) -> None:
-        self._database = database
+        self.database = database
         self._embedders = tuple(embedders)
         self._spaces = tuple(embedder.space for embedder in embedders)
         self._calibration = calibration(self._spaces)
@@ -39,13 +57,13 @@ class CorpusSearch:
         self._fusion = fusion
         self.threshold = self._calibration.threshold if threshold is None else threshold
 
-    def query(self, text: str) -> Query:
-        """Encode a question. Raises ValueError where there is nothing to look for."""
-        return build_query(text, self._embedders)
+    async def query(self, text: str) -> Query:
+        """Encode a question off the event loop. Raises ValueError where there is nothing to look for."""
+        return await asyncio.to_thread(build_query, text, self._embedders)
 
     async def find(self, query: Query, lang: str) -> Found:
         """Documents for a question, best first, ungated. Raises StorageError."""
-        async with self._database.transaction() as connection:
+        async with self.database.transaction() as connection:
             candidates = await search(
                 connection,
                 "global",

@@ -7,8 +7,8 @@ key and a later distribution by `user_id` all rest on it.
 from uuid import UUID
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
-from sqlalchemy.dialects.postgresql import UUID as PgUUID
 
 GLOBAL_USER_ID = UUID("00000000-0000-4000-8000-000000000001")
 """The sentinel that owns the curated corpus; it is refused as a user."""
@@ -17,7 +17,7 @@ CHUNK_PARTITIONS = 32
 
 metadata = sa.MetaData()
 
-_uuid = PgUUID(as_uuid=True)
+_uuid = postgresql.UUID(as_uuid=True)
 _at = sa.DateTime(timezone=True)
 
 document = sa.Table(

@@ -51,8 +51,8 @@ async def search(
 ) -> list[Candidate]:
     """Candidates of all arms, at most `pool` an arm, in the order of their ids.
 
-    `vectors` holds one query vector a space; `stems` and `exacts` are parallel. The scope `personal` means the tenant of
-    the transaction, and nothing without one.
+    `vectors` holds one query vector a space; `stems` and `exacts` are parallel. The scope `personal` means the tenant
+    of the transaction, and nothing without one.
     """
     rows = await connection.execute(
         _SEARCH,

@@ -16,8 +16,8 @@ Structured = Literal["json_schema", "tools", "json_object"]
 class OpenAICompatible:
     """Chat completions with time-outs, retries on transient faults, usage counts and structured output.
 
-    Structured output is asked for in the way that `structured` names; an endpoint that refuses that way (HTTP 400, 404 or
-    422) is asked in the next one: a JSON schema, a function call, plain JSON mode.
+    Structured output is asked for in the way that `structured` names; an endpoint that refuses that way (HTTP 400,
+    404 or 422) is asked in the next one: a JSON schema, a function call, plain JSON mode.
     """
 
     def __init__(
@@ -45,10 +45,11 @@ class OpenAICompatible:
             return await self._call(messages, None, {})
         for way in self._ways[:-1]:
             try:
-                return await self._call(messages, schema, _request(way, schema))
+                return await self._call(_messages(way, messages, schema), schema, _request(way, schema))
             except _WayRefusedError:
                 continue
-        return await self._call(messages, schema, _request(self._ways[-1], schema))
+        last = self._ways[-1]
+        return await self._call(_messages(last, messages, schema), schema, _request(last, schema))
 
     async def _call(self, messages: Sequence[Message], schema: JsonSchema | None, extra: dict[str, Any]) -> Completion:
         try:
@@ -110,6 +111,9 @@ def _request(way: Structured, schema: JsonSchema) -> dict[str, Any]:
     return {"response_format": {"type": "json_object"}}
 
 
-def schema_hint(schema: JsonSchema) -> str:
-    """The schema in words for a prompt: plain JSON mode does not enforce it."""
-    return json.dumps(schema.schema, ensure_ascii=False)
+def _messages(way: Structured, messages: Sequence[Message], schema: JsonSchema) -> Sequence[Message]:
+    """Plain JSON mode does not enforce a schema, so it is told in words."""
+    if way != "json_object":
+        return messages
+    hint = "Reply with one JSON object of this schema: " + json.dumps(schema.schema, ensure_ascii=False)
+    return [Message("system", hint), *messages]

@@ -2,8 +2,8 @@
 
 import importlib.metadata
 import importlib.util
-import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from engine.storage.embedded import directories
@@ -37,10 +37,9 @@ def programs(state_dir: Path, account: ServerAccount) -> Path:
             )
         return package / _INSTALL / "bin"
     copy = _place_of_copy(state_dir, account)
-    bin_dir = copy / _PACKAGE / _INSTALL / "bin"
-    if not (bin_dir / "postgres").exists():
+    if not _intact(package, copy):
         _copy(package, copy)
-    return bin_dir
+    return copy / _PACKAGE / _INSTALL / "bin"
 
 
 def _wheel() -> Path:
@@ -64,26 +63,42 @@ def _place_of_copy(state_dir: Path, account: ServerAccount) -> Path:
     directories.create_state_dir(home)
     if closed := closed_to(home, account.uid, account.gid):
         raise EmbeddedPostgresError(f"{account.name} cannot enter {closed}; chmod o+x it")
-    return home / f"postgresql-{version}-{directories.digest(state_dir)}"
+    return home / f"{directories.digest(state_dir)}-postgresql-{version}"
+
+
+def _files(package: Path) -> Iterator[tuple[Path, Path]]:
+    """What the server needs of the wheel, with its place below the copy (the programs look for it there)."""
+    install = package / _INSTALL
+    libraries = package.with_name(f"{_PACKAGE}.libs")
+    wanted = [install / "bin" / "initdb", install / "bin" / "postgres"]
+    for directory in (install / "share", install / "lib" / "postgresql", libraries):
+        wanted += [path for path in directory.rglob("*") if path.is_file() and "pgxs" not in path.parts]
+    for path in wanted:
+        yield path, path.relative_to(package.parent)
+
+
+def _intact(package: Path, copy: Path) -> bool:
+    """Whether every file is there in full; a power cut soon after the copying may have emptied some."""
+    try:
+        return all(source.stat().st_size == (copy / place).stat().st_size for source, place in _files(package))
+    except FileNotFoundError:
+        return False
 
 
 def _copy(package: Path, copy: Path) -> None:
-    """Copy into a temporary place and rename: a killed start leaves no half copy under the final name."""
+    """Copy into a temporary place and rename: a killed start leaves no half copy under the final name.
+
+    No server lives while this is done, so the copies of other versions go.
+    """
     temporary = copy.with_name(f"{copy.name}.tmp")
-    for leftover in (temporary, copy):
-        shutil.rmtree(leftover, ignore_errors=True)
-    target = temporary / _PACKAGE / _INSTALL
-    target.mkdir(parents=True)
-    (target / "bin").mkdir()
-    for name in ("initdb", "postgres"):
-        shutil.copy(package / _INSTALL / "bin" / name, target / "bin" / name)
-    shutil.copytree(package / _INSTALL / "share", target / "share")
-    skipped = shutil.ignore_patterns("pgxs")
-    shutil.copytree(package / _INSTALL / "lib" / "postgresql", target / "lib" / "postgresql", ignore=skipped)
-    libraries = f"{_PACKAGE}.libs"
-    shutil.copytree(package.parent / libraries, temporary / libraries)
+    for leftover in copy.parent.glob(f"{copy.name.rpartition('-')[0]}-*"):
+        shutil.rmtree(leftover)
+    for source, place in _files(package):
+        target = temporary / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+        target.chmod(0o755 if target.parent.name == "bin" else 0o644)
     for path in (temporary, *temporary.rglob("*")):
-        executable = path.is_dir() or path.parent.name == "bin"
-        path.chmod(0o755 if executable else 0o644)
-    os.sync()  # a power cut after the rename must not leave empty files behind a good name
+        if path.is_dir():
+            path.chmod(0o755)  # whatever the caller's umask
     temporary.rename(copy)

@@ -15,14 +15,14 @@ _OPTIONS = ("--encoding=UTF8", "--locale=C.UTF-8", "--data-checksums", "--auth=s
 
 
 def initialise(bin_dir: Path, pgdata: Path, account: ServerAccount, password: str, lock: int) -> None:
-    """Make the cluster in a temporary directory and rename it; only under the lock of the state directory.
+    """Make the cluster in a temporary directory and rename it; only under the lock of the state directory,
+    and after `remove_leftover`.
 
     initdb inherits that lock: should this process be killed, the next start waits for the orphan instead of
     cleaning up under it.
     Raises: EmbeddedPostgresError with initdb's last word.
     """
-    temporary = pgdata.with_suffix(".new")
-    shutil.rmtree(temporary, ignore_errors=True)
+    temporary = _temporary(pgdata)
     temporary.mkdir(mode=0o700)
     try:
         password_file = temporary / "password"
@@ -37,7 +37,16 @@ def initialise(bin_dir: Path, pgdata: Path, account: ServerAccount, password: st
         data.rename(pgdata)
         sync_directory(pgdata.parent)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        remove_leftover(pgdata)
+
+
+def remove_leftover(pgdata: Path) -> None:
+    """Sweep away what a killed start left; only under the lock of the state directory."""
+    shutil.rmtree(_temporary(pgdata), ignore_errors=True)
+
+
+def _temporary(pgdata: Path) -> Path:
+    return pgdata.with_suffix(".new")
 
 
 def _run(command: list[str], account: ServerAccount, lock: int) -> None:

@@ -25,7 +25,7 @@ def probe(record: Record, cluster_name: str) -> Status:
     Raises: EmbeddedPostgresError when it does not know the recorded password.
     """
     address = make_conninfo(host=record.socket_directory, port=PORT, connect_timeout=5)
-    answer = pq.PGconn.ping(address.encode())
+    answer = pq.Ping(pq.PGconn.ping(address.encode()))  # the binary build returns a plain int
     if answer is not pq.Ping.OK:
         return Status.BUSY if answer is pq.Ping.REJECT else Status.DOWN
     query = "SELECT current_setting('cluster_name'), EXISTS (SELECT FROM pg_database WHERE datname = %s)"

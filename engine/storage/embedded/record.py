@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from sqlalchemy import URL
@@ -18,11 +18,14 @@ PORT = 5432  # names the socket file only; nothing listens on TCP
 
 @dataclass(frozen=True)
 class ConnectionUrls:
-    """SQLAlchemy URLs of the database `anamnesis`, one a role; the two login roles are made by migrations."""
+    """SQLAlchemy URLs of the database `anamnesis`, one a role; the two login roles are made by migrations.
 
-    admin: str
-    engine: str
-    console: str
+    They hold passwords, so they stay out of the repr, and with it out of logs and tracebacks.
+    """
+
+    admin: str = field(repr=False)
+    engine: str = field(repr=False)
+    console: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Record:
     moved state directory must never lead to the server of the original.
     """
 
-    passwords: dict[str, str]
+    passwords: dict[str, str] = field(repr=False)
     state_directory: str
     socket_directory: str
 

@@ -17,7 +17,7 @@ from engine.storage.embedded.directories import (
     socket_dir_for,
 )
 from engine.storage.embedded.errors import EmbeddedPostgresError, explained
-from engine.storage.embedded.initdb import initialise
+from engine.storage.embedded.initdb import initialise, remove_leftover
 from engine.storage.embedded.launch import ServerLog, launch
 from engine.storage.embedded.probe import Status, create_database, probe
 from engine.storage.embedded.processes import ServerProcesses, exclusive, poll, try_lock
@@ -105,6 +105,7 @@ class EmbeddedPostgres:
                 "another state directory with ANAMNESIS_STATE_DIR (for root: /var/lib/anamnesis)"
             )
         record = self._ensure_record(account)
+        remove_leftover(self._pgdata)
         if not self._pgdata.exists():
             bin_dir = programs(self.state_dir, account)
             initialise(bin_dir, self._pgdata, account, record.passwords[ADMIN], lock)

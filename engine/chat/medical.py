@@ -1,0 +1,82 @@
+"""The medical chat: its stages in order."""
+
+from dataclasses import dataclass
+
+from engine.chat.answer.base import Answerer
+from engine.chat.context import own_values, snapshot
+from engine.chat.fixed import Region, fixed
+from engine.chat.outcome import Ending, fixed_end, judged_end, rules_guardrail, withheld
+from engine.chat.prompt import build_prompt
+from engine.chat.sources import Sanitise, build_sources
+from engine.chat.trace import ChatTrace
+from engine.guardrails.judge import Judge
+from engine.guardrails.output import OutputGuard
+from engine.guardrails.refusal import RefusalGate
+from engine.guardrails.urgent import UrgentGate
+from engine.retrieval.gate import gate
+from engine.retrieval.query import has_words
+from engine.retrieval.search import CorpusSearch
+from engine.wire import AskRequest
+from engine.wire.fields import Lang
+
+
+@dataclass(frozen=True)
+class MedicalRoom:
+    """All that the medical chat works with; `app` hands it in."""
+
+    urgent: UrgentGate
+    refusal: RefusalGate
+    search: CorpusSearch
+    sanitise: Sanitise
+    answerer: Answerer
+    output: OutputGuard
+    judge: Judge
+    judge_closed: bool
+    region: Region | None
+
+
+async def answer_medical(ask: AskRequest, lang: Lang, room: MedicalRoom, trace: ChatTrace) -> Ending:
+    """Answer one question from the corpus, or say why not. No text leaves before the guards have finished."""
+    texts = fixed(lang)
+    with trace.stage("urgent"):
+        urgent = room.urgent.check(ask.question)
+    if urgent.urgent:
+        return fixed_end("escalated", texts.escalate(urgent.kind, room.region), kind=urgent.kind, rule=urgent.rule_id)
+    with trace.stage("refusal"):
+        refusal = room.refusal.check(ask.question)
+    if refusal.refused:
+        return fixed_end("refused", texts.refuse(refusal.category), kind=refusal.category, rule=refusal.rule_id)
+    if not has_words(ask.question):
+        return fixed_end("abstained", texts.abstention)
+    with trace.stage("retrieval") as stage:
+        found = await room.search.find(await room.search.query(ask.question), lang)
+        stage.detail.update(found.summary())
+    with trace.stage("gate") as stage:
+        gated = gate(found.documents, room.search.threshold)
+        stage.detail.update(threshold=room.search.threshold, kept=len(gated.kept), cut=gated.cut)
+    trace.saw(found, gated)
+    if gated.abstain:
+        return fixed_end("abstained", texts.abstention)
+    with trace.stage("context"):
+        known = snapshot(ask.context, texts, lang)
+        own = own_values(ask.context.biomarkers, ask.question, gated.kept[0].best.candidate.title, texts, lang)
+    with trace.stage("prompt") as stage:
+        sources = build_sources(gated.kept, room.sanitise)
+        prompt = build_prompt(ask.question, lang, sources.items, known, ask.history)
+        stage.detail.update(sources.summary(), characters=prompt.layers)
+    with trace.stage("answer"):
+        draft = await room.answerer.answer(ask.question, lang, sources.items, prompt)
+        trace.used(draft)
+    with trace.stage("rules"):
+        answer = "\n\n".join([*own, draft.text])
+        verdict = room.output.check(answer, lang)
+        trace.shadow_rule_ids += verdict.shadow_rule_ids
+    if verdict.status != "ok":
+        return withheld(verdict.status, texts, sources.items, rules_guardrail(verdict.status, verdict.rule_ids))
+    with trace.stage("judge"):
+        judged = await room.judge.check(ask.question, sources.texts(), answer)
+        trace.count(judged.tokens)
+    with trace.stage("citations") as stage:
+        ending = judged_end(answer, judged, room.output, texts, sources.items, judge_closed=room.judge_closed)
+        stage.detail.update(cited=len(ending.citations), removed=ending.removed)
+    return ending

@@ -1,0 +1,79 @@
+"""Commands on the schema and the corpus: `migrate`, `seed`, `reembed`."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress as Bar
+
+from engine.app import connect, has_own_database, seed_corpus
+from engine.cli.batch import emit
+from engine.knowledge.seeding import SeedReport
+from engine.settings import Settings
+from engine.storage.embedded import ConnectionUrls
+from engine.storage.migrate import bootstrap
+from engine.storage.migrate import migrate as run_migrations
+
+AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+
+    @app.command(epilog="Example: anamnesis migrate --bootstrap")
+    def migrate(
+        with_bootstrap: Annotated[
+            bool, typer.Option("--bootstrap", help="First make extension, roles and schemas, as the administrator.")
+        ] = False,
+        as_json: AsJson = False,
+    ) -> None:
+        """Bring the database to the present schema; nothing happens where it is there already."""
+        settings = Settings()
+        done = bring_up_to_date(settings, connect(settings), with_bootstrap=with_bootstrap)
+        if as_json:
+            emit({"done": done})
+        else:
+            Console().print(f"Migrated: {', '.join(done)}." if done else "The schema is up to date.")
+
+    @app.command(epilog="Example: anamnesis seed")
+    def seed(as_json: AsJson = False) -> None:
+        """Store the corpus; unchanged documents are left alone."""
+        _seed(as_json, reembed=False)
+
+    @app.command(epilog="Example: ANAMNESIS_EMBEDDER=use anamnesis reembed")
+    def reembed(as_json: AsJson = False) -> None:
+        """Embed the whole corpus anew with the active models."""
+        _seed(as_json, reembed=True)
+
+
+def bring_up_to_date(settings: Settings, urls: ConnectionUrls, *, with_bootstrap: bool = False) -> list[str]:
+    """Migrate; the embedded server is always bootstrapped first, another one when it is asked for."""
+    if with_bootstrap or not has_own_database(settings):
+        bootstrap(urls.admin, urls.engine, urls.console)
+    return run_migrations(urls.admin)
+
+
+def seed_with_progress(settings: Settings, urls: ConnectionUrls, *, reembed: bool = False) -> SeedReport:
+    """Seed and show on standard error how far it is."""
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Embedding the corpus", total=None)
+        return seed_corpus(
+            settings,
+            urls,
+            reembed=reembed,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+
+
+def _seed(as_json: bool, *, reembed: bool) -> None:
+    settings = Settings()
+    urls = connect(settings)
+    bring_up_to_date(settings, urls)
+    report = seed_with_progress(settings, urls, reembed=reembed)
+    if as_json:
+        emit(vars(report))
+        return
+    Console().print(
+        f"{report.added} added, {report.changed} changed, {report.removed} removed, {report.unchanged} unchanged; "
+        f"{report.chunks} chunks."
+    )

@@ -1,0 +1,66 @@
+"""Faults that a person can mend become one line on standard error; everything else too, without a traceback."""
+
+import os
+import sys
+from collections.abc import Callable
+
+import typer
+from click.exceptions import Abort, ClickException
+
+from engine.chat.router import ChatUnavailableError
+from engine.guardrails.rules import RuleFileError
+from engine.keys import KeysError
+from engine.knowledge.corpus import CorpusError
+from engine.knowledge.seeding import SpaceMismatchError
+from engine.models.base import ModelError
+from engine.storage.embedded import EmbeddedPostgresError
+from engine.storage.errors import StorageError
+from engine.storage.sessions import TenantError
+
+KNOWN: tuple[type[Exception], ...] = (
+    StorageError,
+    EmbeddedPostgresError,
+    KeysError,
+    CorpusError,
+    SpaceMismatchError,
+    ModelError,
+    RuleFileError,
+    TenantError,
+    ChatUnavailableError,
+)
+"""Errors whose text says what was wrong and what to do, and holds no data of a user's."""
+
+
+class CommandError(Exception):
+    """A command cannot go on; the text is the one line that is shown."""
+
+
+def run_guarded(program: Callable[[], object], *, debug: bool) -> int:
+    """Run the program; return its exit code: 0, 1 on failure, 2 on wrong usage, 130 on Ctrl-C."""
+    try:
+        result = program()
+        return result if isinstance(result, int) else 0
+    except ClickException as error:
+        error.show()
+        return error.exit_code
+    except (Abort, KeyboardInterrupt):
+        print("Interrupted.", file=sys.stderr)  # noqa: T201
+        return 130
+    except typer.Exit as stop:
+        return stop.exit_code
+    except BrokenPipeError:
+        # The reader of our output has gone; nothing is left to say, and the interpreter must not try at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if debug:
+            raise
+        print(f"Error: {one_line(error)}", file=sys.stderr)  # noqa: T201
+        return 1
+
+
+def one_line(error: Exception) -> str:
+    """The text of a known error; only the kind of any other, whose text might quote what somebody wrote."""
+    if isinstance(error, (*KNOWN, CommandError)):
+        return " ".join(str(error).split())
+    return f"{type(error).__name__} (a fault of the program; --debug shows where)"

@@ -1,0 +1,231 @@
+"""Commands of the evaluation room: `eval run`, `eval list`, `eval show`, `eval gate-report`."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+from rich.progress import Progress as Bar
+from rich.progress import TaskID
+
+from engine.app import Engine, connect
+from engine.cli.batch import emit
+from engine.cli.chats import running_engine
+from engine.cli.errors import CommandError
+from engine.evaluation import store
+from engine.evaluation.calibrate import calibrate
+from engine.evaluation.errors import EvaluationError
+from engine.evaluation.evaluate import Subject, evaluate
+from engine.evaluation.gate_report import MAX_LOST
+from engine.evaluation.history import HISTORY
+from engine.evaluation.records import Corpus, RecordedRun
+from engine.evaluation.report import cases_of, gate_summary, summary
+from engine.evaluation.runner import Progress
+from engine.evaluation.sets import CALIBRATION_SETS, DEFAULT_SETS, EvalSet, resolve_sets
+from engine.evaluation.tables import cases_table, gate_table, run_table, runs_table
+from engine.knowledge.corpus import DEFAULT_CORPUS, load_corpus
+from engine.models.registry import embedders
+from engine.retrieval.relevance import calibration
+from engine.settings import Settings
+from engine.storage.sessions import Database
+
+T = TypeVar("T")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+Cases = Annotated[bool, typer.Option("--cases", help="Also case by case; without --json what went wrong.")]
+SetNames = Annotated[list[str] | None, typer.Option("--set", metavar="NAME", help="A shipped set; repeatable.")]
+SetFiles = Annotated[list[Path] | None, typer.Option("--set-file", help="A set of your own; repeatable.")]
+Overrides = Annotated[
+    list[str] | None, typer.Option("--setting", metavar="KEY=VALUE", help="Overrides a setting; repeatable.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    room = typer.Typer(help="Measure the engine and keep what was measured.", no_args_is_help=True)
+    app.add_typer(room, name="eval")
+
+    @room.command(epilog="Example: anamnesis eval run --set retrieval --setting fusion=dense --label dense")
+    def run(
+        names: SetNames = None,
+        files: SetFiles = None,
+        setting: Overrides = None,
+        label: Annotated[str, typer.Option(help="A word on what is tried.")] = "",
+        history: Annotated[Path, typer.Option(help="Folder for the run's file.", show_default=False)] = HISTORY,
+        cases: Cases = False,
+        as_json: AsJson = False,
+    ) -> None:
+        """Run evaluation sets (by default: retrieval and expect_none) and record the run."""
+        sets = _sets(names, files, DEFAULT_SETS)
+        for eval_set in sets:
+            if eval_set.name in CALIBRATION_SETS:
+                raise typer.BadParameter(f"{eval_set.name} sets the threshold; see gate-report.", param_hint="--set")
+        settings = _settings(setting)
+
+        async def go() -> RecordedRun:
+            async with running_engine(settings) as engine:
+                with _progress(as_json) as progress:
+                    return await evaluate(
+                        await _subject(engine, settings),
+                        sets,
+                        engine.database,
+                        label=label,
+                        progress=progress,
+                        history=history,
+                    )
+
+        _show(_finish(go()), cases=cases, as_json=as_json)
+
+    @room.command("list", epilog="Example: anamnesis eval list --limit 5")
+    def list_runs(
+        limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many, newest first.")] = 20,
+        as_json: AsJson = False,
+    ) -> None:
+        """List recorded runs."""
+
+        async def go() -> list[RecordedRun]:
+            async with _database() as database:
+                return await store.recent(database, limit)
+
+        runs = _finish(go())
+        if as_json:
+            emit({"runs": [summary(recorded) for recorded in runs]})
+        else:
+            Console().print(runs_table(runs))
+
+    @room.command(epilog="Example: anamnesis eval show 1f0c22ab --cases")
+    def show(
+        which: Annotated[str, typer.Argument(metavar="RUN", help="A run's id or the beginning of it.")],
+        cases: Cases = False,
+        as_json: AsJson = False,
+    ) -> None:
+        """Show a recorded run."""
+
+        async def go() -> RecordedRun:
+            async with _database() as database:
+                return await store.load(database, which)
+
+        _show(_finish(go()), cases=cases, as_json=as_json)
+
+    @room.command("gate-report", epilog="Example: anamnesis eval gate-report --max-lost 0.03")
+    def gate_report(
+        names: SetNames = None,
+        files: SetFiles = None,
+        setting: Overrides = None,
+        max_lost: Annotated[
+            float, typer.Option(min=0.0, max=0.99, help="Share of answerable questions that may be lost.")
+        ] = MAX_LOST,
+        as_json: AsJson = False,
+    ) -> None:
+        """Recommend a relevance threshold (from the calibration sets) and show what each one costs."""
+        sets = _sets(names, files, CALIBRATION_SETS)
+        settings = _settings(setting)
+
+        async def go() -> tuple[Subject, Any]:
+            async with running_engine(settings) as engine:
+                subject = await _subject(engine, settings)
+                with _progress(as_json) as progress:
+                    present = _threshold(settings)
+                    report = await calibrate(
+                        sets, engine.retrieve, max_lost=max_lost, present=present, progress=progress
+                    )
+                return subject, report
+
+        subject, report = _finish(go())
+        if as_json:
+            emit({"corpus": vars(subject.corpus), "models": dict(subject.models), **gate_summary(report)})
+        else:
+            Console().print(gate_table(report))
+
+
+def _show(run: RecordedRun, *, cases: bool, as_json: bool) -> None:
+    if as_json:
+        emit({**summary(run), **({"cases": cases_of(run)} if cases else {})})
+        return
+    console = Console()
+    console.print(run_table(run))
+    if cases:
+        console.print(cases_table(run))
+
+
+def _finish(work: Awaitable[T]) -> T:
+    """Wait for it; what a person can mend becomes one line."""
+
+    async def guarded() -> T:
+        return await work
+
+    try:
+        return asyncio.run(guarded())
+    except EvaluationError as error:
+        raise CommandError(str(error)) from None
+
+
+def _sets(names: Sequence[str] | None, files: Sequence[Path] | None, default: Sequence[str]) -> tuple[EvalSet, ...]:
+    try:
+        return resolve_sets(names or (() if files else default), files or ())
+    except EvaluationError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _settings(pairs: Sequence[str] | None) -> Settings:
+    """The settings of the environment with those of the command line over them."""
+    given: dict[str, Any] = {}
+    for pair in pairs or ():
+        key, equals, value = pair.partition("=")
+        if not equals or key not in Settings.model_fields:
+            known = ", ".join(sorted(Settings.model_fields))
+            what = f"there is no setting {key!r}. Settings: {known}." if equals else f"{pair!r} is not KEY=VALUE."
+            raise typer.BadParameter(what, param_hint="--setting")
+        given[key] = value
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        fault = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in fault["loc"])
+        raise typer.BadParameter(f"{where}: {fault['msg']}", param_hint="--setting") from None
+
+
+async def _subject(engine: Engine, settings: Settings) -> Subject:
+    state = await engine.corpus_state()
+    documents = load_corpus(settings.corpus_dir or DEFAULT_CORPUS)
+    return Subject(
+        retrieve=engine.retrieve,
+        corpus=Corpus(state.hash, state.documents, state.chunks),
+        texts={document.name: f"{document.title}\n{document.body}" for document in documents},
+        settings=settings,
+        models=engine.describe(),
+    )
+
+
+def _threshold(settings: Settings) -> float:
+    """The relevance threshold in use."""
+    if settings.relevance_threshold is not None:
+        return settings.relevance_threshold
+    return calibration(tuple(embedder.space for embedder in embedders(settings))).threshold
+
+
+@asynccontextmanager
+async def _database() -> AsyncIterator[Database]:
+    database = Database(connect(Settings()).engine)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Progress]:
+    """A bar a set on standard error, for people."""
+    with Bar(console=Console(stderr=True), transient=True, disable=quiet) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def step(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total)
+            bar.update(tasks[name], completed=done)
+
+        yield step

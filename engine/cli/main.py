@@ -1,0 +1,41 @@
+"""The program `anamnesis`: commands by room, errors in one line."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from engine import __version__
+from engine.cli import chats, corpus, evaluate, guards, run
+from engine.cli.errors import run_guarded
+
+app = typer.Typer(
+    name="anamnesis",
+    help="Operations console and headless engine of a consumer-health assistant, in Russian and English.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True)] = False,
+) -> None:
+    """Options of every command."""
+
+
+for room in (run, chats, corpus, guards, evaluate):
+    room.register(app)
+
+
+def main() -> None:
+    """Entry point of the installed program."""
+    sys.exit(run_guarded(lambda: app(standalone_mode=False), debug="--debug" in sys.argv))

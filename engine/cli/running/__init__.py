@@ -1,0 +1,1 @@
+"""Starting, watching, stopping and examining a deployment on one machine."""

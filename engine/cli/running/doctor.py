@@ -1,0 +1,98 @@
+"""`doctor`: every part of a deployment in one line, with what to do where something is wrong."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from rich.console import Console
+from rich.text import Text
+
+from engine.cli.running import machine
+from engine.cli.running.deployment import Deployment
+from engine.cli.running.facts import newest_revision, place, reach, schema_revision, server_facts
+from engine.cli.running.findings import Check, Finding, guarded
+from engine.storage.errors import StorageError
+
+ROLES = {"anamnesis_owner", "anamnesis_engine", "anamnesis_console"}
+BOOTSTRAP = "Run `anamnesis migrate --bootstrap`."
+
+
+def examine(deployment: Deployment) -> list[Finding]:
+    """Look at everything; the embedded server is not started for it."""
+    checks: list[tuple[str, Check]] = [
+        ("python", machine.check_python),
+        ("packages", machine.check_wheels),
+        ("processor", machine.check_processor),
+        ("state directory", partial(machine.check_state_dir, deployment)),
+        ("keys", partial(machine.check_keys, deployment)),
+        ("ports", partial(machine.check_ports, deployment)),
+        ("database", partial(check_database, deployment)),
+        ("models", partial(machine.check_models, deployment)),
+        ("language model", partial(machine.check_language_model, deployment)),
+    ]
+    return [finding for name, check in checks for finding in guarded(name, check)]
+
+
+def show_findings(findings: list[Finding], out: Console) -> None:
+    """One line a finding."""
+    for finding in findings:
+        mark = Text("ok      ", style="green") if finding.ok else Text("problem ", style="bold red")
+        cure = f" {finding.cure}" if not finding.ok and finding.cure else ""
+        out.print(mark + Text(f"{finding.name}: {finding.found}{cure}"), soft_wrap=True)
+
+
+def check_database(deployment: Deployment) -> Iterator[Finding]:
+    """The server, the roles on it, and every connection."""
+    if (embedded := deployment.embedded) is not None and not embedded.running():
+        yield Finding("database", True, "embedded, not running; `anamnesis up` starts it")
+        return
+    urls = deployment.urls()
+    reachable = {}
+    for role in ("admin", "engine", "console"):
+        finding = _reached(role, getattr(urls, role))
+        reachable[role] = finding.ok
+        yield finding
+    if not reachable["admin"]:
+        return
+    yield from _server(urls.admin)
+    newest, present = newest_revision(), schema_revision(urls.admin)
+    yield Finding(
+        "schema", present == newest, present or "not there yet", "" if present == newest else "Run `anamnesis migrate`."
+    )
+
+
+def _reached(role: str, url: str) -> Finding:
+    try:
+        reach(url)
+    except StorageError as error:
+        return Finding(f"connection as {role}", False, str(error))
+    return Finding(f"connection as {role}", True, place(url))
+
+
+def _server(admin_url: str) -> Iterator[Finding]:
+    facts = server_facts(admin_url)
+    major = int(facts.version.split(".")[0])
+    yield Finding("PostgreSQL", major >= 16, facts.version, "16 or newer is needed.")
+    yield Finding("encoding", facts.encoding == "UTF8", facts.encoding, "Create the database with encoding UTF8.")
+    yield Finding(
+        "Cyrillic letters",
+        facts.folds_cyrillic,
+        "lower('Ж') = 'ж'" if facts.folds_cyrillic else "lower('Ж') leaves the letter as it is",
+        "Create the database with locale C.UTF-8; Russian words are not found otherwise.",
+    )
+    new_enough = facts.pgvector is not None and _version(facts.pgvector) >= (0, 8)
+    yield Finding(
+        "pgvector", new_enough, facts.pgvector or "missing", f"0.8 or newer is needed. Install it there. {BOOTSTRAP}"
+    )
+    missing = sorted(ROLES - set(facts.roles))
+    yield Finding("roles", not missing, f"missing: {', '.join(missing)}" if missing else "all there", BOOTSTRAP)
+    mighty = ROLES & set(facts.mighty)
+    yield Finding(
+        "rights of the roles",
+        not mighty,
+        f"superuser or BYPASSRLS: {', '.join(sorted(mighty))}" if mighty else "held by row level security",
+        "Run `ALTER ROLE … NOSUPERUSER NOBYPASSRLS` for each as the administrator.",
+    )
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2])

@@ -1,0 +1,73 @@
+"""What stands between a fresh machine and a system that answers: database, schema, corpus, first login."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from console.users import UsersFileError, ensure_first_user
+from engine.app import connect, seed_corpus
+from engine.cli.corpus import bring_up_to_date
+from engine.cli.errors import CommandError
+from engine.cli.running.deployment import Deployment
+from engine.storage.embedded import ConnectionUrls
+from engine.storage.migrate import admin_connection
+
+
+def prepare(deployment: Deployment, out: Console) -> ConnectionUrls:
+    """Bring database, schema and corpus to the present state; each step is whole or not done, and safe to repeat."""
+    with _step(out, "Database") as say:
+        urls = connect(deployment.settings)
+        say("embedded" if deployment.embedded else "your own")
+    with _step(out, "Schema") as say:
+        done = bring_up_to_date(deployment.settings, urls, with_bootstrap=_is_bare(urls.admin))
+        say(f"migrated: {', '.join(done)}" if done else "up to date")
+    with _step(out, "Corpus") as say, _bar(out) as bar:
+        task = bar.add_task("Embedding documents", total=None, visible=False)
+        report = seed_corpus(
+            deployment.settings,
+            urls,
+            progress=lambda done, total: bar.update(task, completed=done, total=total, visible=True),
+        )
+        made = report.added + report.changed
+        say(f"{made + report.unchanged} documents, {report.chunks} chunks ({made} new, {report.removed} removed)")
+    return urls
+
+
+def first_login(deployment: Deployment, out: Console) -> None:
+    """Make the console's first user and show the password, this once."""
+    try:
+        login = ensure_first_user(deployment.users_file)
+    except (OSError, UsersFileError) as error:
+        raise CommandError(f"{deployment.users_file} cannot be used ({error}). Mend its rights.") from None
+    if login:
+        user, password = login
+        out.print(f"First login, shown once: user [bold]{user}[/], password [bold]{password}[/]", highlight=False)
+
+
+def _is_bare(admin_url: str) -> bool:
+    """Whether roles and schemas are still to be made; that takes an administrator, the rest does not."""
+    with admin_connection(admin_url) as connection:
+        found = connection.execute(
+            sa.text(
+                "SELECT to_regnamespace('metrics') IS NULL OR (SELECT count(*) FROM pg_roles "
+                "WHERE rolname IN ('anamnesis_owner', 'anamnesis_engine', 'anamnesis_console')) < 3"
+            )
+        )
+        return bool(found.scalar_one())
+
+
+def _bar(out: Console) -> Progress:
+    return Progress(TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(), console=out, transient=True)
+
+
+@contextmanager
+def _step(out: Console, name: str) -> Iterator[Callable[[str], None]]:
+    """Print a line when a step is done; a step that fails prints none."""
+    began = time.monotonic()
+    words: list[str] = []
+    yield words.append
+    out.print(f"[green]✓[/] {name}: {' '.join(words)} [dim]{time.monotonic() - began:.1f} s[/]", highlight=False)

@@ -1,0 +1,108 @@
+"""The search statement: it prunes partitions, survives any terms, and does not pay for row level security."""
+
+import re
+from time import perf_counter
+from uuid import uuid4
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from engine.storage.embedded import ConnectionUrls
+from engine.storage.migrate import owner_connection
+from engine.storage.schema import CHUNK_PARTITIONS
+from engine.storage.scripts import run_script
+from engine.storage.search_store import search
+from engine.storage.sessions import Database
+from engine.storage.vectors import to_literal
+from engine.text.lexemes import query_terms
+from tests.storage.personal import SPACE, add_documents, unit_vector
+
+
+@pytest.fixture
+def spaced(owner: Connection) -> Connection:
+    add_documents(owner, uuid4(), documents=1, chunks=1)
+    return owner
+
+
+def test_every_tenant_table_is_pruned_to_one_partition_under_a_generic_plan(spaced: Connection) -> None:
+    statement = spaced.execute(sa.text("SELECT knowledge.search_statement(:spaces)"), {"spaces": [SPACE]}).scalar_one()
+    run_script(spaced, "SET LOCAL plan_cache_mode = force_generic_plan")
+    run_script(spaced, f"PREPARE search (uuid, text[], text[], text[], integer) AS {statement}")
+    vector = to_literal(unit_vector(1))
+    plan = "\n".join(
+        row[0]
+        for row in spaced.exec_driver_sql(
+            f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE search ('{uuid4()}', ARRAY['{vector}'], "
+            "ARRAY['common'], ARRAY['=common'], 10)"
+        )
+    )
+    removed = [int(count) for count in re.findall(r"Subplans Removed: (\d+)", plan)]
+    scanned = set(re.findall(r"on (?:chunk|embedding_test8)_p(\d\d)", plan))
+    assert removed
+    assert set(removed) == {CHUNK_PARTITIONS - 1}
+    assert len(scanned) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["витамин & ", "What's your dose?", "ratio 5:1", '"незакрытая', "a:*|b", "(", "%_\\", "'); DROP TABLE x; --", "😀",
+     "<->", "!", "C:\\temp", "x" * 3000, "a\\'b", "10%", "$1 $2 :x"],
+)  # fmt: skip
+async def test_no_question_is_a_syntax_error(urls: ConnectionUrls, spaced: Connection, text: str) -> None:
+    spaced.commit()
+    database = Database(urls.engine)
+    terms = query_terms(text)
+    async with database.transaction(uuid4()) as connection:
+        found = await search(
+            connection, "personal", {SPACE: unit_vector(1)}, [t.stem for t in terms], [t.exact for t in terms], 5
+        )
+    await database.close()
+    assert found == []
+
+
+async def test_all_rows_come_back_whenever_they_exist_and_in_the_same_order(urls: ConnectionUrls) -> None:
+    user, other = uuid4(), uuid4()
+    with owner_connection(urls.admin) as connection:
+        add_documents(connection, user, documents=3, chunks=5)
+    database = Database(urls.engine)
+
+    async def found() -> list[str]:
+        async with database.transaction(user) as connection:
+            rows = await search(connection, "personal", {SPACE: unit_vector(7)}, ["common"], ["=common"], 50)
+        return [row.chunk for row in rows]
+
+    before = await found()
+    with owner_connection(urls.admin) as connection:
+        add_documents(connection, other, documents=10, chunks=10)
+    assert len(before) == 15
+    assert await found() == before
+    await database.close()
+
+
+def test_search_at_5000_rows_costs_at_most_three_times_the_same_without_row_level_security(
+    urls: ConnectionUrls, as_role: dict[str, Connection]
+) -> None:
+    user = uuid4()
+    with owner_connection(urls.admin) as connection:
+        add_documents(connection, user, documents=100, chunks=50, space="test384", dimension=384)
+        run_script(connection, "ANALYZE knowledge.chunk")
+        run_script(connection, "ANALYZE knowledge.embedding_test384")
+    vector = to_literal(unit_vector(3, 384))
+    parameters = {"vectors": [vector], "stems": ["n42", "common"], "exacts": ["=n42", "=common"]}
+    guarded = sa.text("SELECT count(*) FROM knowledge.search('personal', '{test384}', :vectors, :stems, :exacts, 40)")
+    with owner_connection(urls.admin) as owner:
+        statement = owner.execute(sa.text("SELECT knowledge.search_statement('{test384}')")).scalar_one()
+        run_script(owner, f"PREPARE plain (uuid, text[], text[], text[], integer) AS {statement}")
+        plain = f"EXECUTE plain ('{user}', ARRAY['{vector}'], ARRAY['n42', 'common'], ARRAY['=n42', '=common'], 40)"
+        engine = as_role["engine"]
+        engine.execute(sa.text("SELECT set_config('anamnesis.user_id', :user, false)"), {"user": str(user)})
+        ratios = []
+        for _ in range(7):
+            began = perf_counter()
+            rows = owner.exec_driver_sql(plain).fetchall()
+            middle = perf_counter()
+            count = engine.execute(guarded, parameters).scalar_one()
+            ratios.append((perf_counter() - middle) / (middle - began))
+    assert count == len(rows) >= 40
+    assert sorted(ratios)[3] <= 3.0

@@ -1,0 +1,60 @@
+"""Text and query are cut into the same lexemes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.text.lexemes import query_terms, stem, tokens, tsvector
+
+
+def stems(text: str) -> set[str]:
+    return {term.stem for term in query_terms(text)}
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked"),
+    [
+        ("мёд", "мед"),
+        ("Пётр", "Петр"),
+        ("при головных болях", "головная боль"),
+        ("и\u0306од", "йод"),
+        ("вита\u200bмин", "витамин"),
+        ("8,5", "8.5"),
+        ("витамин С", "витамин C"),
+        ("В12", "B12"),
+        ("dog,cat", "dog cat"),
+        ("COVID-19", "covid-19"),
+        ("омега-3", "Омега 3"),
+        ("glucose levels", "glucose level"),
+        ("HbA1c", "hba1c"),
+    ],
+)
+def test_what_is_stored_is_found_by_what_is_asked(stored: str, asked: str) -> None:
+    assert stems(asked) <= {stem(token) for token in tokens(stored)}
+
+
+def test_function_words_are_no_terms() -> None:
+    assert query_terms("что такое и как это") == []
+    assert query_terms("What is the") == []
+
+
+def test_a_dash_or_a_word_for_or_negates_nothing() -> None:
+    assert stems("головная боль - причины") == {"головн", "бол", "причин"}
+    assert stems("кашель или насморк") == {"кашел", "насморк"}
+
+
+@given(st.text())
+def test_any_text_gives_a_literal_of_letters_digits_and_weights(text: str) -> None:
+    literal = tsvector([(text, "A")])
+    for item in literal.split(" ") if literal else []:
+        lexeme, places = item.rsplit(":", 1)
+        assert lexeme.startswith("'")
+        assert lexeme.endswith("'")
+        assert "'" not in lexeme[1:-1]
+        assert "\\" not in lexeme
+        assert all(place[-1] == "A" and 0 < int(place[:-1]) <= 16383 for place in places.split(","))
+
+
+def test_a_huge_text_stays_within_the_limits_of_a_tsvector() -> None:
+    literal = tsvector([(" ".join(f"word{number}" for number in range(60_000)), "D")])
+    assert len(literal) < 1_000_000

@@ -41,7 +41,7 @@ class Settings(BaseSettings):
         default="rescored",
         description="What orders candidates: `rescored` fuses both arms into a pool and orders it by relevance.",
     )
-    pool: int = Field(default=40, ge=8, le=500, description="Candidates that each arm hands to fusion.")
+    pool: int = Field(default=100, ge=8, le=500, description="Candidates that each arm hands to fusion.")
 
     llm_url: str | None = Field(default=None, description="OpenAI-compatible endpoint; none: extractive answers.")
     llm_key: SecretStr = Field(default=SecretStr("none"), description="Key of that endpoint.")

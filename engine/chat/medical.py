@@ -12,11 +12,12 @@ from engine.chat.trace import ChatTrace
 from engine.guardrails.judge import Judge
 from engine.guardrails.output import OutputGuard
 from engine.guardrails.refusal import RefusalGate
+from engine.guardrails.rules import RuleError
 from engine.guardrails.urgent import UrgentGate
 from engine.retrieval.gate import gate
 from engine.retrieval.query import has_words
 from engine.retrieval.search import CorpusSearch
-from engine.wire import AskRequest
+from engine.wire import AskRequest, Guardrail
 from engine.wire.fields import Lang
 
 
@@ -36,7 +37,15 @@ class MedicalRoom:
 
 
 async def answer_medical(ask: AskRequest, lang: Lang, room: MedicalRoom, trace: ChatTrace) -> Ending:
-    """Answer one question from the corpus, or say why not. No text leaves before the guards have finished."""
+    """Answer one question from the corpus, or say why not; a rule that fails withholds the answer."""
+    try:
+        return await _stages(ask, lang, room, trace)
+    except RuleError:
+        return withheld("guard_error", fixed(lang), (), Guardrail())
+
+
+async def _stages(ask: AskRequest, lang: Lang, room: MedicalRoom, trace: ChatTrace) -> Ending:
+    """The stages in order. No text leaves before the guards have finished."""
     texts = fixed(lang)
     with trace.stage("urgent"):
         urgent = room.urgent.check(ask.question)

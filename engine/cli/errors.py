@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable
 
 import typer
-from click.exceptions import Abort, ClickException
 
 from engine.chat.router import ChatUnavailableError
 from engine.guardrails.rules import RuleFileError
@@ -31,6 +30,10 @@ KNOWN: tuple[type[Exception], ...] = (
 """Errors whose text says what was wrong and what to do, and holds no data of a user's."""
 
 
+UsageFault: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+"""What every wrong use of a command raises; typer carries its own copy of the class and does not name it."""
+
+
 class CommandError(Exception):
     """A command cannot go on; the text is the one line that is shown."""
 
@@ -40,10 +43,10 @@ def run_guarded(program: Callable[[], object], *, debug: bool) -> int:
     try:
         result = program()
         return result if isinstance(result, int) else 0
-    except ClickException as error:
-        error.show()
-        return error.exit_code
-    except (Abort, KeyboardInterrupt):
+    except UsageFault as error:
+        error.show()  # type: ignore[attr-defined]
+        return 2
+    except (typer.Abort, KeyboardInterrupt):
         print("Interrupted.", file=sys.stderr)  # noqa: T201
         return 130
     except typer.Exit as stop:

@@ -47,6 +47,7 @@ class FrontMatter(BaseModel):
     title: str = Field(min_length=3)
     lang: Literal["ru", "en"]
     topic: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    aliases: list[str] = []
     source: list[HttpUrl] = Field(min_length=1)
     version: int = Field(ge=1)
     reviewed: dt.date
@@ -60,6 +61,8 @@ class CorpusDocument:
     topic: str
     lang: Literal["ru", "en"]
     title: str
+    aliases: tuple[str, ...]
+    """Other names that people use; they are searched with the first chunk."""
     source: tuple[str, ...]
     version: int
     reviewed: dt.date
@@ -99,6 +102,7 @@ def load_document(path: Path) -> CorpusDocument:
         topic=meta.topic,
         lang=meta.lang,
         title=meta.title,
+        aliases=tuple(meta.aliases),
         source=tuple(str(url) for url in meta.source),
         version=meta.version,
         reviewed=meta.reviewed,

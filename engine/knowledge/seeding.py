@@ -15,7 +15,7 @@ from engine.storage.schema import GLOBAL_USER_ID
 from engine.text.lexemes import tsvector
 from engine.text.sentences import split_sentences
 
-FORM = f"2:{CHUNK_SIZE}:{OVERLAP}"
+FORM = f"4:{CHUNK_SIZE}:{OVERLAP}"
 """Changes whenever chunks, lexemes or the embedded text are made in another way, so that all is made anew."""
 
 Progress = Callable[[int, int], None]
@@ -105,6 +105,7 @@ def _prepare(document: CorpusDocument, digest: str, embedders: Sequence[Embedder
     sentence_vectors = {
         embedder.space: _regroup(_encode_once(embedder, flat), [len(part) for part in sentences])
         for embedder in embedders
+        if embedder.sentence_vectors
     }
     return store.StoredDocument(
         id=document_id,
@@ -122,7 +123,7 @@ def _prepare(document: CorpusDocument, digest: str, embedders: Sequence[Embedder
                 ordinal=chunk.ordinal,
                 section=chunk.section,
                 content=chunk.content,
-                lexemes=tsvector([(document.title, "A"), (chunk.section, "C"), (chunk.content, "D")]),
+                lexemes=tsvector(_weighted(document, chunk)),
                 vectors={space: vectors[index] for space, vectors in chunk_vectors.items()},
                 sentence_vectors={space: groups[index] for space, groups in sentence_vectors.items()},
             )
@@ -141,7 +142,18 @@ def _chunk_id(document_id: UUID, chunk: Chunk) -> UUID:
 
 
 def _sentences(document: CorpusDocument, chunk: Chunk) -> list[str]:
-    return [document.title, *(chunk.content[start:end] for start, end in split_sentences(chunk.content))]
+    said = [chunk.content[start:end] for start, end in split_sentences(chunk.content)]
+    return [document.title, *_names(document, chunk), *said]
+
+
+def _names(document: CorpusDocument, chunk: Chunk) -> tuple[str, ...]:
+    """The aliases stand with the first chunk, which says what the thing is; with every chunk they would drown it."""
+    return document.aliases if chunk.ordinal == 0 else ()
+
+
+def _weighted(document: CorpusDocument, chunk: Chunk) -> list[tuple[str, str]]:
+    names = [(name, "B") for name in _names(document, chunk)]
+    return [(document.title, "A"), *names, (chunk.section, "C"), (chunk.content, "D")]
 
 
 def _encode_once(embedder: Embedder, texts: Sequence[str]) -> Vectors:

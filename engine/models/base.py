@@ -30,6 +30,10 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """Length of a vector."""
 
+    @property
+    def sentence_vectors(self) -> bool:
+        """Whether the corpus keeps a vector of each sentence in this space, beside the chunk's."""
+
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of questions. Raises ValueError for an empty text: it has no meaning to encode."""
 

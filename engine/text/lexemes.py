@@ -1,13 +1,15 @@
 """Lexemes of a text for the lexical arm: the same function for what is stored and for what is asked.
 
-An exact lexeme is the normalised token with `=` before it, a stem stands as it is, so that the two never meet. Building
-them here, and not in a text-search configuration, keeps both sides equal and leaves no input that could be a syntax error.
+An exact lexeme is the normalised token with `=` before it, a stem stands as it is, a pair of neighbouring stems is joined
+by `_`, so that the three never meet. Building them here, and not in a text-search configuration, keeps both sides equal
+and leaves no input that could be a syntax error.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import snowballstemmer
 
@@ -30,10 +32,11 @@ Weight = str
 
 @dataclass(frozen=True)
 class Term:
-    """One token of a query: its stem and its exact lexeme."""
+    """One token of a query by its stem and its exact lexeme, or a pair of neighbours, which has no exact form."""
 
     stem: str
     exact: str
+    pair: bool = False
 
 
 @lru_cache(maxsize=65_536)
@@ -62,13 +65,13 @@ def tokens(text: str) -> list[str]:
 
 
 def query_terms(text: str) -> list[Term]:
-    """Distinct terms of a question without function words; the first of equal stems stands."""
+    """Distinct terms of a question without function words, then its pairs of neighbours; the first of equals stands."""
+    words = [token for token in tokens(text) if token not in STOPWORDS]
     terms: dict[str, Term] = {}
-    for token in tokens(text):
-        if token in STOPWORDS:
-            continue
-        key = stem(token)
-        terms.setdefault(key, Term(key, "=" + token))
+    for token in words:
+        terms.setdefault(stem(token), Term(stem(token), "=" + token))
+    for pair in _pairs([stem(token) for token in words]):
+        terms.setdefault(pair, Term(pair, pair, pair=True))
     return list(terms.values())
 
 
@@ -77,10 +80,15 @@ def tsvector(parts: Iterable[tuple[str, Weight]]) -> str:
     positions: dict[str, list[str]] = {}
     at = 0
     for text, weight in parts:
-        for token in tokens(text):
+        words = [token for token in tokens(text) if token not in STOPWORDS]
+        stems = [stem(token) for token in words]
+        for lexemes in zip(stems, ["=" + token for token in words], ["", *_pairs(stems)], strict=False):
             at = min(at + 1, MAX_POSITION)
-            if token in STOPWORDS:
-                continue
-            for lexeme in (stem(token), "=" + token):
+            for lexeme in filter(None, lexemes):
                 positions.setdefault(lexeme, []).append(f"{at}{weight}")
     return " ".join(f"'{lexeme}':{','.join(places[:255])}" for lexeme, places in sorted(positions.items()))
+
+
+def _pairs(stems: Sequence[str]) -> list[str]:
+    """Neighbours joined: what is said together («sugar over three months») means more than its words apart."""
+    return [f"{one}_{two}" for one, two in pairwise(stems)]

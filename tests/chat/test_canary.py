@@ -12,6 +12,13 @@ from engine.storage.migrate import owner_connection
 from engine.wire import AskRequest
 
 
+def logs_holding(state_dir: Path, word: str) -> list[Path]:
+    """Log files that hold the word; there is at least the database's."""
+    logs = [path for path in state_dir.rglob("*.log") if path.is_file()]
+    assert logs
+    return [path for path in logs if word.encode() in path.read_bytes()]
+
+
 async def test_a_query_leaves_its_text_in_the_users_own_history_and_nowhere_else(
     engine: Engine, seeded: ConnectionUrls, settings: Settings
 ) -> None:
@@ -37,9 +44,7 @@ async def test_a_query_leaves_its_text_in_the_users_own_history_and_nowhere_else
     assert holding == {"chat.message"}
 
     assert settings.state_dir is not None
-    logs = [path for path in Path(settings.state_dir).rglob("*.log") if path.is_file()]
-    assert logs
-    assert not [path for path in logs if canary.encode() in path.read_bytes()]
+    assert logs_holding(settings.state_dir, canary) == []
 
 
 async def test_a_log_row_holds_hash_origin_outcome_and_stages(engine: Engine, seeded: ConnectionUrls) -> None:

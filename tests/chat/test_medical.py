@@ -101,8 +101,8 @@ def test_an_escalation_names_a_number_and_for_suicidal_thoughts_a_line(lang: str
 
 @pytest.mark.parametrize(
     ("question", "lang"),
-    [("Какой диаметр у колёс трамвая?", "ru"), ("How do I change the oil of a tractor?", "en"), ("😀", "ru"), ("   ", "ru"),
-     ("???", "ru"), ("", "ru"), ("\u0000", "ru")],
+    [("Какой диаметр у колёс трамвая?", "ru"), ("How do I change the oil of a tractor?", "en"), ("😀", "ru"),
+     ("   ", "ru"), ("???", "ru"), ("", "ru"), ("\u0000", "ru")],
 )  # fmt: skip
 async def test_what_the_corpus_does_not_hold_is_not_answered(engine: Engine, question: str, lang: str) -> None:
     reply = await engine.ask(AskRequest(question=question), origin="cli")
@@ -114,7 +114,8 @@ async def test_what_the_corpus_does_not_hold_is_not_answered(engine: Engine, que
 
 @pytest.mark.parametrize(
     "question",
-    ["ферритин & | ! <-> :*", "' OR 1=1; -- ферритин", "ferritin %_\\", "ферритин" * 400, "ferritin \ud800 low", "What is ферритин?"],
+    ["ферритин & | ! <-> :*", "' OR 1=1; -- ферритин", "ferritin %_\\", "ферритин" * 400, "ferritin \ud800 low",
+     "What is ферритин?"],
 )  # fmt: skip
 async def test_strange_input_is_an_ordinary_question(engine: Engine, question: str) -> None:
     reply = await engine.ask(AskRequest(question=question), origin="cli")

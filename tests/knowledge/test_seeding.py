@@ -22,7 +22,7 @@ BODY = {
 class CountingEmbedder:
     """Counts what it is asked to embed; a fault can be set off."""
 
-    space, model, dimension = "count4", "count/1", 4
+    space, model, dimension, sentence_vectors = "count4", "count/1", 4, True
 
     def __init__(self) -> None:
         self.texts: list[str] = []

@@ -8,7 +8,7 @@ from engine.text.lexemes import query_terms, stem, tokens, tsvector
 
 
 def stems(text: str) -> set[str]:
-    return {term.stem for term in query_terms(text)}
+    return {term.stem for term in query_terms(text) if not term.pair}
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,11 @@ def test_function_words_are_no_terms() -> None:
 def test_a_dash_or_a_word_for_or_negates_nothing() -> None:
     assert stems("головная боль - причины") == {"головн", "бол", "причин"}
     assert stems("кашель или насморк") == {"кашел", "насморк"}
+
+
+def test_neighbours_make_pairs_over_function_words() -> None:
+    assert [term.stem for term in query_terms("сахар за три месяца") if term.pair] == ["сахар_три", "три_месяц"]
+    assert "'сахар_три':2D" in tsvector([("сахар за три месяца", "D")])
 
 
 @given(st.text())

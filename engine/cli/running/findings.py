@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from engine.cli.errors import KNOWN, CommandError
 
+EXPECTED: tuple[type[Exception], ...] = (CommandError, *KNOWN)
+"""Errors whose text can be shown as it stands."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -24,7 +27,7 @@ def guarded(name: str, check: Check) -> list[Finding]:
     findings: list[Finding] = []
     try:
         findings.extend(check())
-    except (CommandError, *KNOWN) as error:
+    except EXPECTED as error:
         findings.append(Finding(name, False, " ".join(str(error).split())))
     except Exception as error:
         findings.append(Finding(name, False, f"cannot be examined ({type(error).__name__})", "See --debug."))

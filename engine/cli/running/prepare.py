@@ -6,11 +6,10 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from console.users import UsersFileError, ensure_first_user
-from engine.app import connect, seed_corpus
-from engine.cli.corpus import bring_up_to_date
+from engine.app import connect
+from engine.cli.corpus import bring_up_to_date, seed_with_progress
 from engine.cli.errors import CommandError
 from engine.cli.running.deployment import Deployment
 from engine.storage.embedded import ConnectionUrls
@@ -25,13 +24,8 @@ def prepare(deployment: Deployment, out: Console) -> ConnectionUrls:
     with _step(out, "Schema") as say:
         done = bring_up_to_date(deployment.settings, urls, with_bootstrap=_is_bare(urls.admin))
         say(f"migrated: {', '.join(done)}" if done else "up to date")
-    with _step(out, "Corpus") as say, _bar(out) as bar:
-        task = bar.add_task("Embedding documents", total=None, visible=False)
-        report = seed_corpus(
-            deployment.settings,
-            urls,
-            progress=lambda done, total: bar.update(task, completed=done, total=total, visible=True),
-        )
+    with _step(out, "Corpus") as say:
+        report = seed_with_progress(deployment.settings, urls)
         made = report.added + report.changed
         say(f"{made + report.unchanged} documents, {report.chunks} chunks ({made} new, {report.removed} removed)")
     return urls
@@ -45,7 +39,11 @@ def first_login(deployment: Deployment, out: Console) -> None:
         raise CommandError(f"{deployment.users_file} cannot be used ({error}). Mend its rights.") from None
     if login:
         user, password = login
-        out.print(f"First login, shown once: user [bold]{user}[/], password [bold]{password}[/]", highlight=False)
+        out.print(
+            f"First login, shown once: user [bold]{user}[/], password [bold]{password}[/]",
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def _is_bare(admin_url: str) -> bool:
@@ -60,14 +58,14 @@ def _is_bare(admin_url: str) -> bool:
         return bool(found.scalar_one())
 
 
-def _bar(out: Console) -> Progress:
-    return Progress(TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(), console=out, transient=True)
-
-
 @contextmanager
 def _step(out: Console, name: str) -> Iterator[Callable[[str], None]]:
     """Print a line when a step is done; a step that fails prints none."""
     began = time.monotonic()
     words: list[str] = []
     yield words.append
-    out.print(f"[green]✓[/] {name}: {' '.join(words)} [dim]{time.monotonic() - began:.1f} s[/]", highlight=False)
+    out.print(
+        f"[green]✓[/] {name}: {' '.join(words)} [dim]{time.monotonic() - began:.1f} s[/]",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -12,6 +12,7 @@ from typing import Literal
 
 from engine.cli.errors import CommandError
 from engine.cli.running.identity import ProcessId
+from engine.storage.embedded.directories import create_state_dir
 
 _TRIES, _PAUSE = 5, 0.05
 """Asking whether the lock is held takes a shared lock for an instant; that must not look like a supervisor."""
@@ -52,7 +53,7 @@ class RunFile:
             CommandError: the state directory cannot be used.
         """
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            create_state_dir(path.parent)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise CommandError(

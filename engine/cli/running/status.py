@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from engine.cli.errors import KNOWN, CommandError
 from engine.cli.running.deployment import Deployment
 from engine.cli.running.facts import corpus_facts, newest_revision, place, reach, schema_revision
+from engine.cli.running.findings import EXPECTED
 from engine.cli.running.parts import answers, api_health, console_health
 from engine.cli.running.runfile import held, read_record
 
@@ -48,12 +48,14 @@ def show_status(found: Status, out: Console) -> None:
     out.print(table)
     corpus, schema, supervisor = found["corpus"], found["schema"], found["supervisor"]
     if corpus:
-        out.print(f"corpus: {corpus['documents']} documents, {corpus['chunks']} chunks", highlight=False)
+        out.print(
+            f"corpus: {corpus['documents']} documents, {corpus['chunks']} chunks", highlight=False, soft_wrap=True
+        )
     if schema["revision"]:
         newer = "" if schema["revision"] == schema["newest"] else f" (newest: {schema['newest']})"
-        out.print(f"schema: {schema['revision']}{newer}", highlight=False)
+        out.print(f"schema: {schema['revision']}{newer}", highlight=False, soft_wrap=True)
     if supervisor["reason"]:
-        out.print(Text(supervisor["reason"], style="yellow"))
+        out.print(Text(supervisor["reason"], style="yellow"), soft_wrap=True)
 
 
 def _supervisor(deployment: Deployment) -> Status:
@@ -71,7 +73,7 @@ def _database(deployment: Deployment) -> Status:
     try:
         url = deployment.urls().console
         reach(url)
-    except (*KNOWN, CommandError) as error:
+    except EXPECTED as error:
         return {"up": False, "kind": kind, "address": None, "detail": str(error)}
     return {"up": True, "kind": kind, "address": place(url), "detail": ""}
 
@@ -80,5 +82,5 @@ def _ask(question: Callable[[], Any]) -> Any:
     """The answer, or None from a database that is not migrated or refuses."""
     try:
         return question()
-    except KNOWN:
+    except EXPECTED:
         return None

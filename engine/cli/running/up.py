@@ -34,7 +34,7 @@ def up(deployment: Deployment, out: Console, *, detach: bool) -> None:
     """
     lock = RunFile.acquire(deployment.run_file)
     if lock is None:
-        out.print(_already(deployment), highlight=False)
+        out.print(_already(deployment), highlight=False, soft_wrap=True)
         return
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
@@ -61,10 +61,16 @@ def supervise(deployment: Deployment, out: Console) -> None:
         raise CommandError("This is a part of `anamnesis up`. Run that.")
     os.set_inheritable(int(descriptor), False)
     parts = parts_of(deployment, deployment.urls(), deployment.keys())
-    Supervisor(parts, RunFile(int(descriptor))).run(lambda: announce(deployment, out))
+    Supervisor(parts, RunFile(int(descriptor))).run(
+        lambda: announce(deployment, out, "Ctrl-C here, or `anamnesis down`")
+    )
     out.print("Stopped.")
     if deployment.embedded:
-        out.print("The embedded database still serves other commands; `anamnesis down` stops it.", highlight=False)
+        out.print(
+            "The embedded database still serves other commands; `anamnesis down` stops it.",
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def down(deployment: Deployment, out: Console) -> None:
@@ -82,15 +88,15 @@ def down(deployment: Deployment, out: Console) -> None:
         stopped.append(" and ".join(left))
     if (embedded := deployment.embedded) and embedded.stop():
         stopped.append("embedded database")
-    out.print(f"Stopped: {', '.join(stopped)}." if stopped else "Nothing was running.", highlight=False)
+    out.print(f"Stopped: {', '.join(stopped)}." if stopped else "Nothing was running.", highlight=False, soft_wrap=True)
 
 
-def announce(deployment: Deployment, out: Console) -> None:
-    """Where everything is."""
-    out.print(f"[green]✓[/] Console:  {deployment.console_address}", highlight=False)
-    out.print(f"[green]✓[/] API:      {deployment.api_address}/v1/chat", highlight=False)
-    out.print(f"  Logs:     {deployment.logs}", highlight=False)
-    out.print("  Stop:     Ctrl-C here, or `anamnesis down`", highlight=False)
+def announce(deployment: Deployment, out: Console, stop: str) -> None:
+    """Where everything is, and how it is stopped."""
+    out.print(f"[green]✓[/] Console:  {deployment.console_address}", highlight=False, soft_wrap=True)
+    out.print(f"[green]✓[/] API:      {deployment.api_address}/v1/chat", highlight=False, soft_wrap=True)
+    out.print(f"  Logs:     {deployment.logs}", highlight=False, soft_wrap=True)
+    out.print(f"  Stop:     {stop}", highlight=False, soft_wrap=True)
 
 
 def _already(deployment: Deployment) -> str:
@@ -135,7 +141,7 @@ def _leave_supervisor(deployment: Deployment, lock: RunFile, out: Console) -> No
         process.terminate()
         process.wait()
         raise
-    announce(deployment, out)
+    announce(deployment, out, "`anamnesis down`")
 
 
 def _wait_until_running(deployment: Deployment, process: "subprocess.Popen[bytes]", log: Path) -> None:

@@ -16,6 +16,7 @@ class UniversalSentenceEncoder:
 
     space = "use512"
     dimension = 512
+    sentence_vectors = True
 
     @cached_property
     def model(self) -> str:

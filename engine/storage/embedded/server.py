@@ -122,6 +122,8 @@ class EmbeddedPostgres:
             )
         record = found or Record(generate_passwords(), "", "")
         if record.state_directory != str(self.state_dir):
+            if self._pgdata.exists():
+                self._stop()  # moved under a live server, which would look for its libraries in the old place
             socket_dir = socket_dir_for(self.state_dir, account.uid)
             record = replace(record, state_directory=str(self.state_dir), socket_directory=str(socket_dir))
             write_record(self.state_dir, record)
@@ -178,7 +180,7 @@ class EmbeddedPostgres:
     def _end_unreachable(self, record: Record, status: Status, waited: float) -> None:
         """Make way where a server holds the data and nobody can connect to it."""
         postmaster, pids = self._processes.find()
-        # Its socket was removed (cleaners of /tmp do that), or is where this directory was moved from.
+        # Cleaners of /tmp remove sockets.
         lost = status is Status.DOWN and not self._socket(record).exists()
         if postmaster is None:
             # Backends that outlived a killed postmaster end by themselves, except for one that computes.

@@ -2,7 +2,8 @@
 -- read here and nowhere else, so a caller can ask for the corpus or for its own rows and for nothing more.
 
 -- The statement for a set of embedding spaces. Parameters: $1 user, $2 query vectors as text, one a space, $3 stems,
--- $4 exact lexemes (same length), $5 candidates an arm.
+-- $4 exact lexemes (same length; a pair of neighbours, joined by "_", stands in both), $5 candidates an arm. Pairs add to
+-- the score and not to the coverage.
 CREATE OR REPLACE FUNCTION knowledge.search_statement(p_spaces text[]) RETURNS text
 LANGUAGE plpgsql STABLE AS $body$
 DECLARE
@@ -39,7 +40,7 @@ BEGIN
   RETURN format($sql$
     WITH size AS (SELECT coalesce(max(documents), 1)::float8 AS n FROM knowledge.corpus_state),
     term AS (
-      SELECT t.stem, t.exact,
+      SELECT t.stem, t.exact, strpos(t.stem, '_') > 0 AS pair,
              (quote_literal(t.stem))::tsquery AS stem_query,
              (quote_literal(t.exact))::tsquery AS exact_query,
              ln(1 + (size.n - coalesce(s.documents, 0) + 0.5) / (coalesce(s.documents, 0) + 0.5)) AS stem_idf,
@@ -58,7 +59,8 @@ BEGIN
       SELECT m.chunk_id,
              sum(t.stem_idf * ts_rank('{0.4, 0.5, 0.7, 1.0}', m.lexemes, t.stem_query)
                  + 0.5 * t.exact_idf * ts_rank('{0.4, 0.5, 0.7, 1.0}', m.lexemes, t.exact_query)) AS score,
-             sum(t.stem_idf) FILTER (WHERE m.lexemes @@ t.stem_query) / (SELECT sum(stem_idf) FROM term) AS coverage
+             sum(t.stem_idf) FILTER (WHERE NOT t.pair AND m.lexemes @@ t.stem_query)
+               / (SELECT sum(stem_idf) FROM term WHERE NOT pair) AS coverage
         FROM matched m CROSS JOIN term t
        GROUP BY m.chunk_id
        ORDER BY score DESC, m.chunk_id LIMIT $5

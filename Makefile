@@ -1,0 +1,75 @@
+# Two commands: `make up` runs everything, `make test` checks everything. Both install what they need into .venv.
+# Another Python than python3: make up PYTHON=python3.12. Options of `anamnesis up`: make up ARGS=--detach.
+
+PYTHON ?= python3
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+READY_DEV := $(VENV)/.ready-dev
+INPUTS := pyproject.toml requirements/embedders.txt requirements/constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: help up down test lint format browser constraints clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make up      start database, API and console (Ctrl-C stops; make up ARGS=--detach leaves them running)"
+	@echo "make down    stop them, and the embedded database"
+	@echo "make test    check style, types, layers, and run all tests"
+	@echo "make lint    style, types and layers alone; make format rewrites the style"
+	@echo "make clean   remove .venv and caches; the state in var/ stays"
+
+up: $(READY)
+	@$(BIN)/anamnesis up $(ARGS)
+
+down: $(READY)
+	@$(BIN)/anamnesis down
+
+test: lint browser
+	$(BIN)/python -m pytest
+
+lint: $(READY_DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY_DEV)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# The tests that drive a browser need one; `make up` does not.
+browser: $(READY_DEV)
+	@sh .ci/browser.sh
+
+# Pins what .venv holds now.
+constraints: $(READY_DEV)
+	@{ sed -n '/^#/p' requirements/constraints.txt; \
+	   $(PIP) list --format=freeze --exclude-editable | grep -viE '^(pip|setuptools|wheel)==' | sort -f; \
+	 } > requirements/constraints.new
+	@mv requirements/constraints.new requirements/constraints.txt
+
+clean:
+	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# The stamp is written last and taken away first. Without it .venv is made anew: an installation that was
+# interrupted can look whole to pip.
+$(READY): $(INPUTS)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed. Name one: make up PYTHON=python3.12" >&2; exit 1; }
+	@[ -f $(READY) ] || rm -rf $(VENV)
+	@rm -f $(READY) $(READY_DEV)
+	@[ -d $(VENV) ] || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "$(PYTHON) cannot make a virtual environment. On Debian: apt-get install python3-venv" >&2; exit 1; }
+	@echo "Installing into $(VENV) ..."
+	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/embedders.txt
+	@$(PIP) install --quiet -c requirements/constraints.txt -e .
+	@touch $(READY)
+
+$(READY_DEV): $(READY)
+	@rm -f $(READY)
+	@echo "Installing what the tests need ..."
+	@$(PIP) install --quiet -c requirements/constraints.txt -e '.[dev]'
+	@touch $(READY)
+	@touch $(READY_DEV)

@@ -1,0 +1,1 @@
+"""What the pages show; each page file guards itself and then calls one of these."""

@@ -1,0 +1,123 @@
+"""Quality: does the search find the right sources, and is it getting better."""
+
+import pandas as pd
+import streamlit as st
+
+from console import charts, data, filter_bar, filters, formats, frames, links, ui
+from console.queries import quality as queries
+from console.texts import LANGS, named, t
+from console.views import quality_run
+from console.views.quality_rows import day_and_time, version
+
+HEADLINE = queries.HEADLINE
+
+
+def render() -> None:
+    """The whole page."""
+    ui.title("quality")
+    chosen = filter_bar.show("quality", messages=False)
+    trend = data.read(queries.trend, chosen)
+    trend = trend[trend["value"].notna()]
+    if trend.empty:
+        ui.empty(t("quality.empty"), t("quality.empty_hint"))
+        st.stop()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        trend = trend[trend["set_name"] == _choose_set(trend)]
+        run_id = _choose_run(trend)
+    quality_run.headline(run_id, str(trend["set_name"].iloc[0]), chosen.lang)
+    _trend(trend, chosen)
+    if chosen.lang is None:
+        _by_language(trend)
+    quality_run.table(run_id, str(trend["set_name"].iloc[0]), chosen.lang)
+    quality_run.details(run_id)
+
+
+def _choose_set(trend: pd.DataFrame) -> str:
+    """Which set of questions the trend is about; asked only where there is more than one."""
+    names: list[str] = sorted(set(trend["set_name"]))
+    default: str = queries.DEFAULT_SET if queries.DEFAULT_SET in names else names[0]
+    if len(names) == 1:
+        return names[0]
+    return links.select("set", t("quality.set"), names, default, str, width=200)
+
+
+def _choose_run(trend: pd.DataFrame) -> str:
+    """The run that cards and tables are about; the last one unless the reader says otherwise."""
+    runs = trend.drop_duplicates("run", keep="last").iloc[::-1]
+    names = {row.run: f"{day_and_time(row.started_at)} · {version(row)}" for row in frames.rows(runs)}
+    return links.select("run", t("quality.run"), list(names), next(iter(names)), names.__getitem__)
+
+
+def _trend(trend: pd.DataFrame, chosen: filters.Filters) -> None:
+    """The headline metric over the runs, with the last run of the period before for comparison."""
+    series = chosen.lang or filters.ALL
+    rows = _points(trend[trend["lang"] == series])
+    ui.section(t("quality.trend"), _csv(rows), "recall-by-run", help_text=t("quality.trend_help"))
+    if rows.empty:
+        ui.empty(t("quality.empty"), t("quality.empty_hint"))
+        return
+    last = float(rows["value"].iloc[-1])
+    ui.chart(
+        charts.recall_trend(rows, [named("lang", series)]),
+        t("quality.trend_alt", runs=len(rows), value=formats.decimal(last)),
+    )
+    st.caption(_against_period_before(chosen, series, str(trend["set_name"].iloc[0]), last))
+
+
+def _against_period_before(chosen: filters.Filters, series: str, set_name: str, last: float) -> str:
+    """One line: the last run of this period against the last run of the period before."""
+    before = data.read(queries.trend, chosen.previous())
+    before = before[(before["lang"] == series) & (before["set_name"] == set_name) & before["value"].notna()]
+    if before.empty:
+        return t("quality.no_period_before", days=chosen.days)
+    value = float(before["value"].iloc[-1])
+    return t(
+        "quality.period_before",
+        days=chosen.days,
+        value=formats.decimal(value),
+        change=formats.signed(last - value),
+    )
+
+
+def _by_language(trend: pd.DataFrame) -> None:
+    """The headline metric in each language."""
+    rows = _points(trend[trend["lang"].isin(LANGS)])
+    names = [named("lang", code) for code in LANGS]
+    ui.section(t("quality.by_language"), _csv(rows), "recall-by-language")
+    if rows.empty:
+        ui.empty(t("quality.no_languages"), t("quality.no_languages_hint"))
+        return
+    ui.chart(charts.recall_trend(rows, names), t("quality.by_language"))
+
+
+def _points(trend: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a trend as a chart wants them: written out in the language of the page."""
+    rows = trend.copy()
+    rows["when"] = [day_and_time(moment) for moment in rows["started_at"]]
+    rows["series"] = [named("lang", code) for code in rows["lang"]]
+    rows["scored"] = [f"{row.n_scored} / {row.n}" for row in frames.rows(rows)]
+    rows["version"] = [version(row) for row in frames.rows(rows)]
+    rows["corpus"] = [t("quality.corpus_size", documents=row.documents, chunks=row.chunks) for row in frames.rows(rows)]
+    return rows
+
+
+def _csv(rows: pd.DataFrame) -> pd.DataFrame:
+    """The columns of a trend that are data, not decoration."""
+    return rows[
+        [
+            "run",
+            "started_at",
+            "label",
+            "git_revision",
+            "git_dirty",
+            "documents",
+            "chunks",
+            "set_name",
+            "lang",
+            "value",
+            "ci_low",
+            "ci_high",
+            "n_scored",
+            "n",
+        ]
+    ]

@@ -1,0 +1,5 @@
+"""The HTTP API."""
+
+from engine.api.application import create_app
+
+__all__ = ["create_app"]

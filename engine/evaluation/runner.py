@@ -1,0 +1,107 @@
+"""Put every case of a set to the engine; a case that crashes is a result, not the end of the run."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from engine.evaluation.metrics import DEPTH, rank_scores, right_places
+from engine.evaluation.records import CaseResult
+from engine.evaluation.sets import Case, EvalSet, NoneCase, RetrievalCase
+from engine.wire import Hit, RetrieveRequest, RetrieveResponse
+
+Retrieve = Callable[[RetrieveRequest], Awaitable[RetrieveResponse]]
+Progress = Callable[[str, int, int], None]
+"""Called after every case with the set's name, how many are done, and how many there are."""
+
+CONCURRENCY = 4
+DIGITS = 4
+"""Decimals of a recorded score."""
+
+T = TypeVar("T")
+
+
+async def run_set(
+    eval_set: EvalSet, retrieve: Retrieve, *, concurrency: int = CONCURRENCY, progress: Progress | None = None
+) -> tuple[CaseResult, ...]:
+    """One result for every case, in the order of the set, whichever was ready first."""
+
+    async def result(case: Case) -> CaseResult:
+        return await _result(eval_set.name, case, retrieve)
+
+    return await each_case(eval_set, result, concurrency=concurrency, progress=progress)
+
+
+async def each_case(
+    eval_set: EvalSet,
+    work: Callable[[Case], Awaitable[T]],
+    *,
+    concurrency: int = CONCURRENCY,
+    progress: Progress | None = None,
+) -> tuple[T, ...]:
+    """Do `work` on every case, a few at a time; the results stand in the order of the set."""
+    total = len(eval_set.cases)
+    done: dict[int, T] = {}
+    queue = iter(enumerate(eval_set.cases))
+
+    async def worker() -> None:
+        for place, case in queue:
+            done[place] = await work(case)
+            if progress is not None:
+                progress(eval_set.name, len(done), total)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(concurrency, total)):
+            group.create_task(worker())
+    return tuple(done[place] for place in range(total))
+
+
+async def rank(case: Case, retrieve: Retrieve, k: int = DEPTH) -> RetrieveResponse:
+    """The best documents with the gate bypassed: this measures the ranking and not the threshold."""
+    return await retrieve(RetrieveRequest(query=case.text, k=k, min_score=0.0))
+
+
+async def _result(set_name: str, case: Case, retrieve: Retrieve) -> CaseResult:
+    try:
+        if isinstance(case, RetrievalCase):
+            scores, answer = await _answerable(case, retrieve)
+        else:
+            scores, answer = await _unanswerable(case, retrieve)
+    except Exception as error:
+        fault = type(error).__name__
+        return CaseResult(set_name, case.id, case.lang, case.style, {}, {"text": case.text}, fault)
+    return CaseResult(set_name, case.id, case.lang, case.style, scores, answer)
+
+
+async def _answerable(case: RetrievalCase, retrieve: Retrieve) -> tuple[dict[str, float], dict[str, Any]]:
+    ranked = await rank(case, retrieve)
+    abstain = await _abstains(case, ranked, retrieve)
+    places = right_places((hit.topic for hit in ranked.hits[:DEPTH]), case.topics)
+    scores = {**rank_scores(places), "false_abstention": float(abstain)}
+    answer = {
+        "text": case.text,
+        "topics": list(case.topics),
+        "abstain": abstain,
+        "hits": [{**_hit(hit), "right": right} for hit, right in zip(ranked.hits, places, strict=False)],
+    }
+    return scores, answer
+
+
+async def _abstains(case: RetrievalCase, ranked: RetrieveResponse, retrieve: Retrieve) -> bool:
+    """What the medical chat would do; where nothing at all was found, the gate need not be asked."""
+    return not ranked.hits or (await retrieve(RetrieveRequest(query=case.text))).abstain
+
+
+async def _unanswerable(case: NoneCase, retrieve: Retrieve) -> tuple[dict[str, float], dict[str, Any]]:
+    response = await retrieve(RetrieveRequest(query=case.text))
+    answer = {
+        "text": case.text,
+        "kind": case.kind,
+        "abstain": response.abstain,
+        "gated": response.gated,
+        "hits": [_hit(hit) for hit in response.hits],
+    }
+    return {"abstention": float(response.abstain)}, answer
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    return {"document": hit.document, "score": round(hit.score, DIGITS)}

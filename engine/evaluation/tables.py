@@ -1,0 +1,141 @@
+"""A run, a list of runs and a gate report as tables for people."""
+
+from collections.abc import Iterable, Mapping
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from engine.evaluation.calibrate import GateReport, LanguageGate
+from engine.evaluation.gate_report import GatePoint
+from engine.evaluation.metrics import NONE_METRICS, PROPORTIONS, RETRIEVAL_METRICS
+from engine.evaluation.records import ALL, CaseResult, MetricRow, RecordedRun
+from engine.evaluation.statistics import Interval
+
+CHECKPOINT = 0.75
+STRETCH = 0.85
+"""Targets of recall@4."""
+NOTHING = "—"
+_LISTED = ("recall@4", "mrr", "false_abstention", "abstention")
+
+
+def run_table(run: RecordedRun) -> RenderableType:
+    """One table a set: metrics down, languages across, each with its 95 % interval and number of cases."""
+    head = run.head
+    dirty = " with changes" if head.git_dirty else ""
+    title = Text(
+        f"Run {head.short_id} · {head.status} · {head.started_at:%Y-%m-%d %H:%M} UTC"
+        f" · {head.corpus.documents} documents, {head.corpus.chunks} chunks · {head.git_revision[:10]}{dirty}"
+    )
+    names = sorted({row.set_name for row in run.metrics}, reverse=True)
+    parts: list[RenderableType] = [title, *(_set_table(run.metrics, name) for name in names)]
+    parts.extend(Text(line) for line in _by_kind(run.cases))
+    crashed = sum(case.error is not None for case in run.cases)
+    if crashed:
+        kinds = ", ".join(sorted({case.error for case in run.cases if case.error}))
+        parts.append(Text(f"{crashed} of {len(run.cases)} cases could not be scored: {kinds}.", style="yellow"))
+    return Group(*parts)
+
+
+def _by_kind(cases: Iterable[CaseResult]) -> list[str]:
+    """How often each kind of unanswerable question was declined: some kinds lie much nearer to the corpus."""
+    kinds: dict[str, list[float]] = {}
+    for case in cases:
+        if case.error is None and "kind" in case.answer:
+            kinds.setdefault(str(case.answer["kind"]), []).append(case.scores["abstention"])
+    if not kinds:
+        return []
+    shares = (f"{kind} {sum(values) / len(values):.2f} (n {len(values)})" for kind, values in sorted(kinds.items()))
+    return [f"abstention by kind: {', '.join(shares)}"]
+
+
+def runs_table(runs: Iterable[RecordedRun]) -> RenderableType:
+    """Recorded runs, newest first, with the figures that are looked at first."""
+    table = Table("run", "started (UTC)", "status", "documents", *_LISTED, "label")
+    for run in runs:
+        rows = {row.metric: row for row in run.metrics if row.lang == ALL}
+        head = run.head
+        table.add_row(
+            head.short_id,
+            f"{head.started_at:%Y-%m-%d %H:%M}",
+            head.status,
+            str(head.corpus.documents),
+            *(_share(rows[name].value) if name in rows else NOTHING for name in _LISTED),
+            Text(head.label),
+        )
+    return table
+
+
+def cases_table(run: RecordedRun) -> RenderableType:
+    """Cases that went wrong: what was missed, what stood first instead, and the question."""
+    table = Table("set", "case", "fault", "first", "question", title=Text("Cases that went wrong"))
+    for case in run.cases:
+        faults = [case.error] if case.error else _faults(case.scores)
+        if faults:
+            hits = case.answer.get("hits", [])
+            first = f"{hits[0]['document']} {hits[0]['score']:.3f}" if hits else NOTHING
+            cells = (case.set_name, case.case_id, ", ".join(faults), first, str(case.answer["text"]))
+            table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def _faults(scores: Mapping[str, float]) -> list[str]:
+    """Shares that missed: all are best at 1, the lost questions at 0."""
+    best = {name: float(name != "false_abstention") for name in PROPORTIONS}
+    return [name for name in sorted(PROPORTIONS & scores.keys()) if scores[name] != best[name]]
+
+
+def gate_table(report: GateReport) -> RenderableType:
+    """Both errors over rising thresholds in each language; thresholds that change nothing are left out."""
+    langs = list(report.by_lang)
+    table = Table("threshold", *(f"{lang} {error}" for lang in langs for error in ("lost", "let through")))
+    present = report.by_lang[ALL].present
+    columns = [_points(gate) for gate in report.by_lang.values()]
+    rows = {points[0].threshold: points for points in zip(*columns, strict=True)}
+    shown: tuple[object, ...] = ()
+    for threshold, points in sorted(rows.items()):
+        errors = tuple((point.false_abstention, point.missed_abstention) for point in points)
+        notes = []
+        if threshold == report.threshold:
+            notes.append(f"recommended: loses at most {report.max_lost:.0%}")
+        if present and threshold == present.threshold:
+            notes.append("in use")
+        if notes or errors != shown:
+            cells = [_share(error) for pair in errors for error in pair]
+            mark = " · ".join([f"{threshold:.4f}", *notes])
+            table.add_row(mark, *cells, style="bold" if notes else None)
+        shown = errors
+    counts = ", ".join(f"{lang} {gate.answerable} + {gate.unanswerable}" for lang, gate in report.by_lang.items())
+    unscored = "" if report.n == report.n_scored else f"; {report.n - report.n_scored} of {report.n} not scored"
+    table.caption = f"Answerable + unanswerable questions: {counts}{unscored}"
+    return table
+
+
+def _points(gate: LanguageGate) -> list[GatePoint]:
+    """The curve with the thresholds that stand out."""
+    return [*gate.curve, gate.recommended, *([gate.present] if gate.present else [])]
+
+
+def _set_table(rows: Iterable[MetricRow], name: str) -> Table:
+    mine = {(row.metric, row.lang): row for row in rows if row.set_name == name}
+    langs = [ALL, *sorted({lang for _, lang in mine} - {ALL}, reverse=True)]
+    table = Table("metric", *langs, title=Text(name), title_justify="left")
+    for metric in (*RETRIEVAL_METRICS, *NONE_METRICS):
+        if (metric, ALL) in mine:
+            table.add_row(metric, *(_figure(mine[metric, lang]) for lang in langs))
+    if ("recall@4", ALL) in mine:
+        table.caption = f"recall@4: checkpoint {CHECKPOINT:.2f}, stretch {STRETCH:.2f}"
+    return table
+
+
+def _figure(row: MetricRow) -> str:
+    counted = f"n {row.n}" if row.n == row.n_scored else f"n {row.n_scored} of {row.n}"
+    return f"{_share(row.value)} {_interval(row.ci)} {counted}"
+
+
+def _share(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.3f}"
+
+
+def _interval(ci: Interval | None) -> str:
+    return "" if ci is None else f"[{ci.low:.3f}, {ci.high:.3f}]"

@@ -1,0 +1,134 @@
+"""The data pages over a real database, run by Streamlit's own test runner."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from console import texts
+from console.filter_bar import _SAVED
+from tests.console.conftest import Page
+from tests.console.rows import PERIOD, run_id
+
+EN = texts.catalogue("en")
+RU = texts.catalogue("ru")
+DATA_PAGES = ("quality", "performance", "safety", "usage")
+
+
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize("name", DATA_PAGES)
+@pytest.mark.parametrize("ui", ["en", "ru"])
+def test_a_page_shows_its_data_in_both_languages(page: Page, name: str, ui: str) -> None:
+    app = page(name, "admin", PERIOD | {"ui": ui})
+    assert not app.exception
+    assert not app.error
+    assert [element.value for element in app.title] == [texts.catalogue(ui)[f"{name}.title"]]  # type: ignore[arg-type]
+    assert app.metric
+    assert app.dataframe
+    assert _csv_buttons(app)
+
+
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize("name", DATA_PAGES)
+def test_a_period_without_data_says_so(page: Page, name: str) -> None:
+    app = page(name, "admin", PERIOD | {"from": "1999-01-01", "to": "1999-01-31"})
+    assert not app.exception
+    text = EN["quality.empty" if name == "quality" else "data.no_messages"]
+    assert any(text in element.value for element in app.markdown)
+
+
+@pytest.mark.usefixtures("database")
+def test_usage_counts_the_app_alone_until_told_otherwise(page: Page) -> None:
+    assert _metric(page("usage", "product", PERIOD), EN["card.messages"]) == "10"
+    app = page("usage", "product", PERIOD | {"origin": "app,test_chat"})
+    assert _metric(app, EN["card.messages"]) == "11"
+    assert any("4 of 6" not in element.value and "of 11" in element.value for element in app.caption)
+
+
+@pytest.mark.usefixtures("database")
+def test_safety_shares_have_their_counts(page: Page) -> None:
+    app = page("safety", "safety", PERIOD)
+    captions = [element.value for element in app.caption]
+    assert _metric(app, EN["safety.judge_error"]) == "20.0%"
+    assert any(line.startswith("1 of 5") for line in captions)
+    assert _metric(app, EN["safety.urgent"]) == "10.0%"
+
+
+@pytest.mark.usefixtures("database")
+def test_quality_tells_targets_counts_and_what_was_lost(page: Page) -> None:
+    app = page("quality", "product", PERIOD)
+    assert _metric(app, f"recall@4 · {EN['lang.all']}") == "0.860"
+    assert any("98 of 100" in element.value for element in app.caption)
+    assert EN["quality.verdict_stretch"] in _badges(app)
+    assert EN["quality.unscored"].format(count=2) in _badges(app)
+    assert EN["quality.change_missing"] in list(app.dataframe[0].value["change"])
+    assert any("0.700" in element.value and "+0.160" in element.value for element in app.caption)
+
+
+@pytest.mark.usefixtures("database")
+def test_quality_shows_the_run_of_the_link(page: Page) -> None:
+    app = page("quality", "product", PERIOD | {"run": str(run_id(2)), "lang": "ru"})
+    assert [element.label for element in app.metric] == [f"recall@4 · {EN['lang.ru']}"]
+    assert app.metric[0].value == "0.780"
+    assert EN["quality.verdict_checkpoint"] in _badges(app)
+
+
+@pytest.mark.usefixtures("database")
+def test_a_choice_goes_into_the_link_and_over_to_the_next_page(page: Page) -> None:
+    app = page(None, "admin", PERIOD)
+    app.selectbox(key="filter_lang").set_value("ru").run()
+    assert _query(app) == PERIOD | {"lang": "ru"}
+    app.switch_page("../pages/usage.py").run()
+    assert app.title[0].value == EN["usage.title"]
+    assert app.selectbox(key="filter_lang").value == "ru"
+    assert _query(app) == PERIOD | {"lang": "ru"}
+    assert app.session_state[_SAVED].lang == "ru"
+
+
+@pytest.mark.usefixtures("database")
+def test_the_link_holds_values_not_labels(page: Page) -> None:
+    app = page("usage", "admin")
+    app.selectbox(key="filter_chat").set_value("medical").run()
+    app.pills(key="filter_origins").set_value(["app", "test_chat"]).run()
+    assert _query(app) == {"chat": "medical", "origin": "app,test_chat"}
+
+
+@pytest.mark.usefixtures("database")
+def test_the_last_origin_cannot_be_taken_away(page: Page) -> None:
+    app = page("usage", "admin", PERIOD)
+    app.pills(key="filter_origins").set_value([]).run()
+    assert app.pills(key="filter_origins").value == ["app"]
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        (None, "data.no_url"),
+        ("postgresql+psycopg://anamnesis_console:x@127.0.0.1:1/anamnesis", "data.unreachable"),
+    ],
+)
+@pytest.mark.parametrize("name", DATA_PAGES)
+def test_no_database_is_one_clear_line(
+    page: Page, name: str, url: str | None, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if url:
+        monkeypatch.setenv("ANAMNESIS_CONSOLE_URL", url)
+    app = page(name, "admin")
+    assert [element.value for element in app.error] == [EN[key]]
+    assert not app.exception
+
+
+def _metric(app: AppTest, label: str) -> str:
+    (found,) = [element.value for element in app.metric if element.label == label]
+    return str(found)
+
+
+def _badges(app: AppTest) -> str:
+    return " ".join(element.value for element in app.markdown)
+
+
+def _csv_buttons(app: AppTest) -> list[object]:
+    return list(app.get("download_button"))
+
+
+def _query(app: AppTest) -> dict[str, str]:
+    query: dict[str, str | list[str]] = dict(app.query_params)
+    return {key: value if isinstance(value, str) else value[0] for key, value in query.items() if key != "ui"}

@@ -1,0 +1,130 @@
+"""The commands of the evaluation room, over the real engine and a set of a few questions."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cli.errors import run_guarded
+from engine.cli.main import app
+from engine.settings import Settings
+from engine.storage.embedded import ConnectionUrls
+
+ROWS = {
+    "answerable": [
+        {"id": "a1", "lang": "ru", "text": "ферритин ниже нормы причины", "topics": ["ferritin"], "style": "keywords"},
+        {"id": "a2", "lang": "en", "text": "what raises TSH", "topics": ["tsh"]},
+    ],
+    "off_corpus": [{"id": "n1", "lang": "en", "text": "qwzx vbnm!!", "kind": "nonsense"}],
+}
+
+Outcome = tuple[int, str, str]
+Command = Callable[..., Outcome]
+
+
+@pytest.fixture
+def command(
+    settings: Settings, seeded: ConnectionUrls, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Command:
+    """Run `anamnesis eval …` on the test database; exit code, standard output, standard error."""
+    monkeypatch.setenv("ANAMNESIS_STATE_DIR", str(settings.state_dir))
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def run(*arguments: object) -> Outcome:
+        words = ["eval", *map(str, arguments)]
+        code = run_guarded(lambda: app(words, standalone_mode=False), debug=False)
+        return code, *capfd.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Options that name the small sets, and a folder for the run's file."""
+    options = ["--history", str(tmp_path / "history")]
+    for name, rows in ROWS.items():
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
+        options += ["--set-file", str(path)]
+    return options
+
+
+def figures(outcome: Outcome) -> dict[str, Any]:
+    code, out, err = outcome
+    assert (code, out.count("\n")) == (0, 1), err
+    told: dict[str, Any] = json.loads(out)
+    return told
+
+
+def test_a_run_is_recorded_listed_and_shown_as_it_was(command: Command, files: list[str], tmp_path: Path) -> None:
+    told = figures(command("run", *files, "--setting", "pool=30", "--label", "small", "--cases", "--json"))
+    assert set(told["sets"]) == {"answerable", "off_corpus"}
+    assert told["sets"]["answerable"]["metrics"]["recall@4"]["value"] == 1.0
+    assert told["sets"]["off_corpus"]["by_lang"]["en"]["metrics"]["abstention"]["value"] == 1.0
+    assert told["settings"]["pool"] == 30
+    assert told["corpus"]["documents"] > 0
+    assert [case["id"] for case in told["cases"]] == ["a1", "a2", "n1"]
+    assert figures(command("show", told["run"][:8], "--cases", "--json")) == told
+    listed = figures(command("list", "--limit", 1, "--json"))["runs"]
+    del told["cases"]
+    assert listed == [told]
+    assert len(list((tmp_path / "history").iterdir())) == 1
+
+
+def test_the_same_run_again_gives_the_same_cases(command: Command, files: list[str]) -> None:
+    first, second = (figures(command("run", *files, "--cases", "--json")) for _ in range(2))
+    assert first["run"] != second["run"]
+    assert (first["sets"], first["cases"]) == (second["sets"], second["cases"])
+
+
+def test_people_see_tables(command: Command, files: list[str]) -> None:
+    code, out, _ = command("run", *files, "--cases")
+    assert code == 0
+    assert "recall@4: checkpoint 0.75, stretch 0.85" in out
+    code, out, _ = command("list")
+    assert code == 0
+    assert "answerable" not in out
+    assert "done" in out
+
+
+def test_the_gate_report_recommends_a_threshold(command: Command, files: list[str]) -> None:
+    told = figures(command("gate-report", *files[2:], "--json"))
+    assert 0 < told["threshold"] < 1
+    assert told["by_lang"]["all"]["present"]["threshold"] > 0
+    assert (told["n"], told["n_scored"]) == (3, 3)
+    code, out, _ = command("gate-report", *files[2:])
+    assert code == 0
+    assert "recommended: loses at most 5%" in out
+    assert "in use" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        (["run", "--set", "nope"], 2, "There is no set 'nope'. Known sets: calibration_none, "),
+        (["run", "--set-file", "nope.jsonl"], 2, "nope.jsonl: No such file or directory."),
+        (["run", "--set", "calibration_none"], 2, "calibration_none sets the threshold"),
+        (["run", "--setting", "pol=3"], 2, "there is no setting 'pol'. Settings: "),
+        (["run", "--setting", "pool"], 2, "'pool' is not KEY=VALUE."),
+        (["run", "--setting", "pool=many"], 2, "pool: Input should be a valid integer"),
+        (["run", "--setting", "relevance_threshold=2"], 2, "relevance_threshold: Input should be less than"),
+        (["show", "zzzz"], 1, "There is no run 'zzzz'."),
+        (["list", "--limit", "0"], 2, "--limit"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told_in_one_line(
+    command: Command, arguments: list[str], code: int, line: str
+) -> None:
+    ended, out, err = command(*arguments)
+    assert (ended, out) == (code, "")
+    assert line in err.splitlines()[-1]
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("name", ["run", "list", "show", "gate-report"])
+def test_every_command_has_help_with_an_example(command: Command, name: str) -> None:
+    code, out, _ = command(name, "--help")
+    assert code == 0
+    assert f"Example: anamnesis eval {name}" in out

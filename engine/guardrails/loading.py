@@ -142,7 +142,9 @@ class _Book:
         for entry in raw:
             if isinstance(entry, Mapping):
                 parts = self._mapping(entry, where, frozenset({"all"})).get("all")
-                first, *others = [self._pattern(one, where) for one in self._strings(parts, where)]
+                first, *others = [self._pattern(one, where) for one in self._strings(parts or [], where)] or [""]
+                if not first:
+                    raise self._fail(where, "all: an empty list")
                 out.append(Pattern(first, tuple(others)))
             else:
                 out.append(Pattern(self._pattern(entry, where)))

@@ -65,7 +65,7 @@ def read_hashes(connection: Connection) -> dict[str, str]:
     rows = connection.execute(
         sa.select(document.c.name, document.c.content_hash).where(document.c.user_id == GLOBAL_USER_ID)
     )
-    return dict(rows.tuples().all())
+    return dict(rows.all())
 
 
 def create_space(connection: Connection, name: str, dimension: int, model: str) -> None:

@@ -1,8 +1,8 @@
 """Lexemes of a text for the lexical arm: the same function for what is stored and for what is asked.
 
 An exact lexeme is the normalised token with `=` before it, a stem stands as it is, a pair of neighbouring stems is joined
-by `_`, so that the three never meet. Building them here, and not in a text-search configuration, keeps both sides equal
-and leaves no input that could be a syntax error.
+by `_`, so that the three never meet. Building them here, and not in a text-search configuration, keeps both sides
+equal and leaves no input that could be a syntax error.
 """
 
 import re

@@ -78,7 +78,7 @@ def stored(admin_url: str) -> dict[str, int]:
                 "LEFT JOIN knowledge.embedding_count4 e ON e.chunk_id = c.id GROUP BY d.name"
             )
         )
-        return dict(rows.tuples().all())
+        return dict(rows.all())
 
 
 def test_a_second_seeding_embeds_nothing(database: str, corpus: Path) -> None:

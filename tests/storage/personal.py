@@ -8,6 +8,7 @@ from sqlalchemy.engine import Connection
 
 from engine.storage import corpus_store
 from engine.storage.vectors import to_literal
+from engine.text.lexemes import tsvector
 
 SPACE = "test8"
 DIMENSION = 8
@@ -36,13 +37,14 @@ def add_documents(
         for ordinal in range(chunks):
             number = index * chunks + ordinal
             chunk = uuid4()
-            rows.append({"user": user, "id": chunk, "document": document, "ordinal": ordinal, "number": number})
+            text = f"common n{number}"
+            row = {"user": user, "id": chunk, "document": document, "ordinal": ordinal, "text": text}
+            rows.append({**row, "lexemes": tsvector([(text, "D")])})
             vectors.append({"user": user, "id": chunk, "vector": to_literal(unit_vector(number, dimension))})
     connection.execute(
         sa.text(
             "INSERT INTO knowledge.chunk (user_id, id, document_id, ordinal, section, content, lexemes) "
-            "VALUES (:user, :id, :document, :ordinal, '', 'common ' || :number, "
-            "        CAST('''common'':1D ''=common'':1D ''n' || :number || ''':2D' AS tsvector))"
+            "VALUES (:user, :id, :document, :ordinal, '', :text, CAST(:lexemes AS tsvector))"
         ),
         rows,
     )

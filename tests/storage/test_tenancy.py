@@ -127,8 +127,8 @@ def test_the_console_reads_metrics_and_nothing_else(as_role: dict[str, Connectio
         "SELECT * FROM knowledge.chunk",
         "SELECT * FROM chat.message",
         "SELECT * FROM knowledge.search('global', '{}', '{}', '{}', '{}', 1)",
-        "SET default_transaction_read_only = off; CREATE TEMP TABLE t (x int)",
-        "SET default_transaction_read_only = off; CREATE TABLE public.t (x int)",
+        "SET TRANSACTION READ WRITE; CREATE TEMP TABLE t (x int)",
+        "SET TRANSACTION READ WRITE; CREATE TABLE public.t (x int)",
     ):
         with pytest.raises(ProgrammingError, match="permission denied"):
             connection.exec_driver_sql(statement)

@@ -109,12 +109,15 @@ def counts_line(part: int, whole: int) -> str:
 def _card(
     label: str, value: str, change: str | None, good: str, help_text: str | None, below: str | None = None
 ) -> None:
+    """A card; a change that rounds to nothing has no sign, and gets neither arrow nor colour."""
+    moved = change is not None and change.startswith(("+", "-"))
     with st.container(border=True, gap="xxsmall", height="stretch"):
         st.metric(
             label,
             value,
             delta=change,
-            delta_color=good,  # type: ignore[arg-type]
+            delta_color=good if moved else "off",  # type: ignore[arg-type]
+            delta_arrow="auto" if moved else "off",
             help=help_text,
         )
         if below:

@@ -80,7 +80,7 @@ class _Search:
     def __init__(self, text: str, channel: str, rules: RuleSet) -> None:
         self.text = text
         self._rules = rules
-        self._units = split_sentences(text)
+        self._units = split_sentences(text, semicolons=True)
         hits = [hit for hit in rules.match(_readable(text, channel)) if hit.enforced]
         self._quotes = [match.span() for match in _QUOTES.finditer(text)] if hits else []
         self._constructs = [match.span() for match in _CONSTRUCT.finditer(text)] if hits else []

@@ -24,7 +24,7 @@ class RuleFileError(ValueError):
 
 
 @dataclass(frozen=True)
-class Exception_:  # noqa: N801 - "Exception" is taken
+class Exemption:
     """What excuses a match of a rule, and where it must stand for that."""
 
     pattern: str
@@ -50,7 +50,7 @@ class Rule:
     category: str
     languages: tuple[str, ...]
     patterns: tuple[Pattern, ...]
-    exceptions: tuple[Exception_, ...]
+    exceptions: tuple[Exemption, ...]
     scope: Scope
     severity: Severity
     mode: Mode
@@ -99,7 +99,7 @@ class _Book:
             raise RuleFileError(f"{path.name}: cannot be read: {error}") from error
         top = self._mapping(raw, "the file", _FILE_KEYS)
         self.macros: dict[str, str] = dict(common.macros) if common else {}
-        self.sets: dict[str, tuple[Exception_, ...]] = dict(common.sets) if common else {}
+        self.sets: dict[str, tuple[Exemption, ...]] = dict(common.sets) if common else {}
         for name, words in self._mapping(top.get("words") or {}, "words").items():
             self.macros[str(name)] = "|".join(str(word).replace(" ", "[ \n]+") for word in words)
         for name, macro in self._mapping(top.get("macros") or {}, "macros").items():
@@ -150,13 +150,13 @@ class _Book:
                 out.append(Pattern(self._pattern(entry, where)))
         return tuple(out)
 
-    def _exceptions(self, raw: Any, where: str) -> tuple[Exception_, ...]:
+    def _exceptions(self, raw: Any, where: str) -> tuple[Exemption, ...]:
         if not isinstance(raw, list):
             raise self._fail(where, "exceptions are a list")
-        out: list[Exception_] = []
+        out: list[Exemption] = []
         for entry in raw:
             if isinstance(entry, str):
-                out.append(Exception_(self._pattern(entry, where)))
+                out.append(Exemption(self._pattern(entry, where)))
                 continue
             one = self._mapping(entry, where, _EXCEPTION_KEYS)
             if "use" in one:
@@ -168,10 +168,10 @@ class _Book:
             if "pattern" not in one:
                 raise self._fail(where, "an exception without a pattern")
             parts = {key: self._pattern(one[key], where) for key in _PARTS if key in one}
-            out.append(Exception_(where=cast(Where, place), **parts))
+            out.append(Exemption(where=cast(Where, place), **parts))
         return tuple(out)
 
-    def _set(self, name: Any, where: str) -> tuple[Exception_, ...]:
+    def _set(self, name: Any, where: str) -> tuple[Exemption, ...]:
         if name not in self.sets:
             raise self._fail(where, f"use: {name}: no such set")
         return self.sets[name]

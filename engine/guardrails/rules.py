@@ -138,7 +138,7 @@ def _hit(rule: Rule, folded: Folded, start: int, end: int) -> Hit:
 def _sentences(folded: Folded) -> Iterator[Sentence]:
     """The sentences in the folded text; a line that merely wraps is put together again."""
     pending: tuple[int, int] | None = None
-    for start, end in split_sentences(folded.original):
+    for start, end in split_sentences(folded.original, semicolons=True):
         at = bisect_left(folded.offsets, start), bisect_left(folded.offsets, end)
         if pending is not None and _wraps(folded, pending[1], at[0], start):
             pending = pending[0], at[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _BREAK = re.compile(r"[.!?…]+[\"'»”’)\]]*|[\n\r\x0b\x0c\x85\u2028\u2029]+|[;]")
+_LINE_ENDS = "\n\r\x0b\x0c\x85\u2028\u2029"
 _GAP = re.compile("[\\s\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]")
 _LAST_TOKEN = re.compile(r"[^\s(\[«\"“]*$")
 # Never the end of a sentence.
@@ -24,18 +25,22 @@ _INITIAL = re.compile(r"^(?:[А-ЯЁA-Z]\.?){1,3}$")
 _LIST_NUMBER = re.compile(r"^(?:[0-9]{1,2}|[a-zа-я])$")
 
 
-def split_sentences(text: str) -> list[tuple[int, int]]:
+def split_sentences(text: str, *, semicolons: bool = False) -> list[tuple[int, int]]:
     """Spans of the sentences in order: all that is not space is in one of them, none overlap.
 
-    A line break always ends a sentence, so does a semicolon; a full stop of an abbreviation, an initial,
-    a decimal or a list number does not.
+    A line break always ends a sentence; a full stop of an abbreviation, an initial, a decimal or a list number
+    does not. With `semicolons` a semicolon ends one too, which suits rules; a quoted sentence is whole without.
     """
     spans: list[tuple[int, int]] = []
     start = 0
     for match in _BREAK.finditer(text):
-        if match[0][0] in "\n\r\x0b\x0c\x85\u2028\u2029;" or _ends(text, start, match):
-            _add(spans, text, start, match.end())
-            start = match.end()
+        if match[0] == ";":
+            if not semicolons:
+                continue
+        elif not (match[0][0] in _LINE_ENDS or _ends(text, start, match)):
+            continue
+        _add(spans, text, start, match.end())
+        start = match.end()
     _add(spans, text, start, len(text))
     return spans
 

@@ -36,6 +36,10 @@ rules:
       - '{w}take{gap:3}{amount}{w}'
       - '{w}прими{l}{gap:3}{amount}{w}'
       - '{w}йод{w}'
+      - all: ['{w}swallow{l}', '{amount}', '{w}twice{w}']
+      - |-
+          {w}break{s}
+          this{w}
     exceptions:
       - '{w}not{s}take{w}'
       - {pattern: "{w}can't{s}tell{gap:3}dose{w}", where: clause}
@@ -95,6 +99,11 @@ def test_every_gate_rule_has_examples_of_both_kinds(rule: Rule) -> None:
         ("Take\n500 mg", ["Take\n500 mg"]),
         ("😀😀 take 500 mg 😀", ["take 500 mg"]),
         (unicodedata.normalize("NFD", "принимайте йод"), [unicodedata.normalize("NFD", "йод")]),
+        ("swallow it: 500 mg, twice", ["swallow"]),
+        ("Twice I was told of 500 mg to swallow", ["swallow"]),
+        ("swallow 500 mg", []),
+        ("swallow 500 mg. Twice.", []),
+        ("break this", ["break this"]),
         ("йодный", []),
         ("retake 500 mgs", []),
         ("", []),
@@ -128,6 +137,8 @@ def test_shadow_is_reported_and_not_enforced_and_off_is_silent(tmp_path: Path) -
         (("layer: output", "layer: outputs"), ["take", "outputs"]),
         (("languages: [en, ru]", "severity: odd\n    languages: [en]"), ["take", "odd"]),
         (("layer: output", "layer: [output"), ["output.yaml"]),
+        (("all: ['{w}swallow{l}', '{amount}', '{w}twice{w}']", "all: []"), ["take", "all"]),
+        (("- '{w}йод{w}'", "- 7"), ["take", "string"]),
     ],
 )
 def test_a_bad_file_says_where_it_is_bad(tmp_path: Path, change: tuple[str, str], named: list[str]) -> None:

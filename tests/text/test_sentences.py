@@ -26,7 +26,7 @@ from engine.text.sentences import split_sentences
         ("1. Сон\n2. Шаги", ["1. Сон", "2. Шаги"]),
         ("Правда?! Да… Нет", ["Правда?!", "Да…", "Нет"]),
         ("one\ntwo\r\nthree", ["one", "two", "three"]),
-        ("one; two", ["one;", "two"]),
+        ("one; two", ["one; two"]),
         ("Он сказал «нет.» Потом ушёл.", ["Он сказал «нет.»", "Потом ушёл."]),
         ("", []),
         (" \n ", []),
@@ -45,3 +45,7 @@ def test_spans_cover_the_text_and_do_not_overlap(text: str) -> None:
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
     inside = {at for start, end in spans for at in range(start, end)}
     assert all(char.isspace() for at, char in enumerate(text) if at not in inside)
+
+
+def test_a_semicolon_ends_a_sentence_where_it_is_asked_to() -> None:
+    assert split_sentences("one; two", semicolons=True) == [(0, 4), (5, 8)]

@@ -15,7 +15,7 @@ from engine.storage.schema import GLOBAL_USER_ID
 from engine.text.lexemes import tsvector
 from engine.text.sentences import split_sentences
 
-FORM = f"5:{CHUNK_SIZE}:{OVERLAP}"
+FORM = f"6:{CHUNK_SIZE}:{OVERLAP}"
 """Changes whenever chunks, lexemes or the embedded text are made in another way, so that all is made anew."""
 
 Progress = Callable[[int, int], None]

@@ -1,8 +1,8 @@
 """Lexemes of a text for the lexical arm: the same function for what is stored and for what is asked.
 
-An exact lexeme is the normalised token with `=` before it, a stem stands as it is, a pair of neighbouring stems is joined
-by `_`, so that the three never meet. Building them here, and not in a text-search configuration, keeps both sides
-equal and leaves no input that could be a syntax error.
+An exact lexeme is the normalised token with `=` before it, a stem stands as it is, a pair of neighbouring stems is
+joined by `_`, so that the three never meet. Building them here, and not in a text-search configuration, keeps both
+sides equal and leaves no input that could be a syntax error.
 """
 
 import re
@@ -22,6 +22,9 @@ MAX_TOKENS = 4_000
 """Tokens of a text that are indexed; a tsvector has a size limit."""
 MAX_POSITION = 16_383
 """Postgres' own limit of a lexeme's position."""
+
+LETTERED = frozenset({"vitamin", "витамин", "hepat", "гепатит", "group", "групп"})
+"""Stems of words that a single letter follows as a name."""
 
 _TOKEN = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:-[^\W_]+)*")
 _CYRILLIC = re.compile("[а-яё]")
@@ -64,9 +67,21 @@ def tokens(text: str) -> list[str]:
     return found
 
 
+def content_words(text: str) -> list[str]:
+    """Tokens that carry a topic. A single letter is one only after a word that letters name (vitamin C, витамин В):
+    elsewhere it is a preposition or an article, and the look-alike «с» is the same letter as "c"."""
+    found: list[str] = []
+    before = ""
+    for token in tokens(text):
+        if token not in STOPWORDS and (len(token) > 1 or token.isdigit() or stem(before) in LETTERED):
+            found.append(token)
+        before = token
+    return found
+
+
 def query_terms(text: str) -> list[Term]:
     """Distinct terms of a question without function words, then its pairs of neighbours; the first of equals stands."""
-    words = [token for token in tokens(text) if token not in STOPWORDS]
+    words = content_words(text)
     terms: dict[str, Term] = {}
     for token in words:
         terms.setdefault(stem(token), Term(stem(token), "=" + token))
@@ -80,7 +95,7 @@ def tsvector(parts: Iterable[tuple[str, Weight]]) -> str:
     positions: dict[str, list[str]] = {}
     at = 0
     for text, weight in parts:
-        words = [token for token in tokens(text) if token not in STOPWORDS]
+        words = content_words(text)
         stems = [stem(token) for token in words]
         for lexemes in zip(stems, ["=" + token for token in words], ["", *_pairs(stems)], strict=False):
             at = min(at + 1, MAX_POSITION)

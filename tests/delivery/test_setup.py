@@ -26,7 +26,7 @@ def project() -> dict:
 
 @pytest.fixture(scope="module")
 def pins() -> dict[str, str]:
-    lines = (ROOT / "requirements" / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / ".ci" / "requirements" / "constraints.txt").read_text(encoding="utf-8").splitlines()
     return {name_of(line): line for line in lines if line and not line.startswith("#")}
 
 
@@ -46,7 +46,7 @@ def test_the_default_installation_has_no_torch(project, pins):
 
 
 def test_the_encoders_are_pinned_by_hash_in_the_versions_that_the_project_names(project):
-    text = (ROOT / "requirements" / "embedders.txt").read_text(encoding="utf-8").replace("\\\n", " ")
+    text = (ROOT / ".ci" / "requirements" / "embedders.txt").read_text(encoding="utf-8").replace("\\\n", " ")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     assert {line.split()[0] for line in lines} == {
         requirement
@@ -82,8 +82,9 @@ def run_make(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]
 @pytest.fixture
 def copy(tmp_path) -> Path:
     """The files that installing rests on, and a Python that only notes how it was called."""
-    for name in ("Makefile", "pyproject.toml", "requirements"):
+    for name in ("Makefile", "pyproject.toml", ".ci/requirements"):
         source = ROOT / name
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
     python = tmp_path / "python"
     python.write_text(
@@ -106,8 +107,8 @@ def install(copy: Path, target: str, fail_on: str = "") -> "subprocess.Completed
 def test_an_installation_is_made_once(copy):
     assert install(copy, ".venv/.ready").returncode == 0
     calls = (copy / ".venv" / "bin" / "calls").read_text(encoding="utf-8")
-    assert "--require-hashes --no-deps -r requirements/embedders.txt" in calls.splitlines()[0]
-    assert "-c requirements/constraints.txt -e ." in calls.splitlines()[1]
+    assert "--require-hashes --no-deps -r .ci/requirements/embedders.txt" in calls.splitlines()[0]
+    assert "-c .ci/requirements/constraints.txt -e ." in calls.splitlines()[1]
     assert "is up to date" in install(copy, ".venv/.ready").stdout
     assert (copy / ".venv" / "bin" / "calls").read_text(encoding="utf-8") == calls
 

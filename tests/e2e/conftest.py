@@ -56,7 +56,7 @@ class Visit:
     strangers: list[str] = field(default_factory=list)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def product() -> Iterator[Product]:
     """`anamnesis up` in a temporary state directory, `anamnesis down` at the end."""
     state_dir = Path(tempfile.mkdtemp(prefix="anamnesis-e2e-", dir="/var/tmp"))
@@ -77,8 +77,9 @@ def product() -> Iterator[Product]:
         shutil.rmtree(state_dir, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """One browser; it is closed with its module, because its event loop would stand in the way of async tests."""
     if not CHROMIUM.exists():
         pytest.skip(f"no browser at {CHROMIUM}: apt-get install chromium")
     with sync_playwright() as playwright:

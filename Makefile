@@ -43,12 +43,18 @@ format: $(READY_DEV)
 browser: $(READY_DEV)
 	@sh .ci/browser.sh
 
-# Pins what .venv holds now.
-constraints: $(READY_DEV)
-	@{ sed -n '/^#/p' .ci/requirements/constraints.txt; \
-	   $(PIP) list --format=freeze --exclude-editable | grep -viE '^(pip|setuptools|wheel)==' | sort -f; \
-	 } > .ci/requirements/constraints.new
-	@mv .ci/requirements/constraints.new .ci/requirements/constraints.txt
+# Pins what a fresh environment gets without pins: .venv may hold what somebody tried out.
+constraints:
+	@set -e; fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(PYTHON) -m venv "$$fresh"; \
+	pip="$$fresh/bin/python -m pip --disable-pip-version-check"; \
+	$$pip install --quiet --require-hashes --no-deps -r .ci/requirements/embedders.txt; \
+	$$pip install --quiet -e '.[dev]'; \
+	$$pip list --format=freeze --exclude-editable > "$$fresh/list"; \
+	{ sed -n '/^#/p' .ci/requirements/constraints.txt; \
+	  grep -viE '^(pip|setuptools|wheel)==' "$$fresh/list" | sort -f; \
+	} > "$$fresh/constraints.txt"; \
+	cat "$$fresh/constraints.txt" > .ci/requirements/constraints.txt
 
 clean:
 	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

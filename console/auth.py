@@ -99,8 +99,14 @@ def stamp(user: User) -> str:
 
 
 def directory() -> Directory:
-    """The users' file, read again when it has changed."""
+    """The users' file, read again when it has changed.
+
+    Raises:
+        UsersFileError: it cannot be used, or nothing says where it is.
+    """
     path = config.users_file()
+    if path is None:
+        raise UsersFileError("no users' file is named")
     try:
         state = path.stat()
     except OSError:

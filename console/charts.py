@@ -6,13 +6,14 @@ from math import floor
 import altair as alt
 import pandas as pd
 
+from console import formats
 from console.texts import lang, t
+from engine.wire.metrics import CHECKPOINT, HEADLINE, STRETCH
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3], [10, 2])
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
 
-CHECKPOINT, STRETCH = 0.75, 0.85
 BAR_HEIGHT = 30
 """Pixels of a row in a chart of names."""
 SHORTEST = 0.1
@@ -37,15 +38,15 @@ def day_format() -> str:
 def recall_trend(frame: pd.DataFrame, series: Sequence[str]) -> Drawing:
     """The headline metric run by run: a band for its interval, and the two targets as lines."""
     order = list(dict.fromkeys(frame["when"]))
-    x = alt.X("when:O", title=None, sort=order, axis=alt.Axis(labelAngle=0, labelOverlap="greedy"))
+    x = alt.X("when:O", title=None, sort=order, axis=alt.Axis(labelAngle=0, labelOverlap="greedy", labelFlush=False))
     scale = alt.Scale(domain=_domain(frame), zero=False, nice=False)
-    y = alt.Y("value:Q", title="recall@4", scale=scale)
+    y = alt.Y("value:Q", title=HEADLINE, scale=scale)
     low, high = alt.Y("ci_low:Q", scale=scale), alt.Y2("ci_high:Q")
     base = alt.Chart(frame)
     tooltip = [
         alt.Tooltip("when:N", title=t("quality.run")),
         alt.Tooltip("label:N", title=t("quality.label")),
-        alt.Tooltip("value:Q", title="recall@4", format=".3f"),
+        alt.Tooltip("value:Q", title=HEADLINE, format=".3f"),
         alt.Tooltip("ci_low:Q", title=t("quality.ci_low"), format=".3f"),
         alt.Tooltip("ci_high:Q", title=t("quality.ci_high"), format=".3f"),
         alt.Tooltip("scored:N", title=t("quality.scored")),
@@ -120,7 +121,9 @@ def columns(frame: pd.DataFrame, series: Sequence[str]) -> Drawing:
 def bars(frame: pd.DataFrame) -> Drawing:
     """Counts by name, the count and the share written at each bar."""
     base = alt.Chart(frame).encode(
-        alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=220, ticks=False, domain=False)),
+        alt.Y(
+            "name:N", title=None, sort=None, axis=alt.Axis(labelLimit=220, labelFlush=False, ticks=False, domain=False)
+        ),
         alt.X(
             "messages:Q",
             title=None,
@@ -142,7 +145,7 @@ def bars(frame: pd.DataFrame) -> Drawing:
 def stage_spans(frame: pd.DataFrame) -> Drawing:
     """Each stage from its median (circle) to its 95th percentile (triangle), in pipeline order."""
     names = ["p50", "p95"]
-    y = alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=200, ticks=False))
+    y = alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=200, labelFlush=False, ticks=False))
     scale = alt.Scale(type="log", domain=[SHORTEST, max(10.0, float(frame["p95"].max()) * 1.3)], nice=False)
     axis = alt.Axis(values=[0.1, 1, 10, 100, 1_000, 10_000, 100_000], format="~g")
     shown = frame.assign(p50=frame["p50"].clip(lower=SHORTEST), p95=frame["p95"].clip(lower=SHORTEST))
@@ -177,7 +180,10 @@ def _targets(scale: alt.Scale) -> list[alt.Chart]:
     targets = pd.DataFrame(
         {
             "at": [CHECKPOINT, STRETCH],
-            "text": [t("quality.checkpoint_line"), t("quality.stretch_line")],
+            "text": [
+                t("quality.checkpoint_line", value=formats.decimal(CHECKPOINT, 2)),
+                t("quality.stretch_line", value=formats.decimal(STRETCH, 2)),
+            ],
         }
     )
     base = alt.Chart(targets).encode(alt.Y("at:Q", scale=scale))

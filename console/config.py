@@ -6,18 +6,16 @@ from pathlib import Path
 
 from engine.settings import Settings
 
-DEFAULT_STATE_DIR = Path("var")
 
+def users_file() -> Path | None:
+    """The file that names who may sign in; None where the environment names no place for it.
 
-def state_dir() -> Path:
-    """The directory that holds the keys and the users' file."""
-    return Settings().state_dir or DEFAULT_STATE_DIR
-
-
-def users_file() -> Path:
-    """The file that names who may sign in."""
-    named = os.environ.get("ANAMNESIS_CONSOLE_USERS")
-    return Path(named) if named else state_dir() / "console_users.yaml"
+    Which state directory is the default one is not decided here: `anamnesis console` and `anamnesis up` say it.
+    """
+    if named := os.environ.get("ANAMNESIS_CONSOLE_USERS"):
+        return Path(named).expanduser()
+    state_dir = Settings().state_dir
+    return state_dir / "console_users.yaml" if state_dir else None
 
 
 def database_url() -> str | None:
@@ -33,11 +31,13 @@ def api_url() -> str:
 
 def console_key() -> str | None:
     """What the console shows to the API to get a staff session: a setting, else the state directory's."""
-    key = Settings().console_key
-    if key:
-        return key.get_secret_value()
+    settings = Settings()
+    if settings.console_key:
+        return settings.console_key.get_secret_value()
+    if settings.state_dir is None:
+        return None
     try:
-        stored = json.loads((state_dir() / "keys.json").read_text(encoding="utf-8"))
+        stored = json.loads((settings.state_dir / "keys.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     found = stored.get("console_key") if isinstance(stored, dict) else None

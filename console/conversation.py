@@ -11,11 +11,13 @@ from console.texts import t
 from console.users import User
 from engine.client import ClientError, EngineClient, EngineError
 from engine.wire import AskRequest, AskResponse, ChatName, Context, StaffSessionRequest, Turn
-from engine.wire.fields import Lang
+from engine.wire.fields import MAX_QUESTION, Lang
 from engine.wire.staff import Role
 
-HISTORY = 20
-"""How many earlier messages go with a question."""
+HISTORY = 12
+"""How many earlier messages go with a question; with the next limit they stay below that of the API's body."""
+LONGEST_TURN = MAX_QUESTION
+"""Characters of an earlier message that go with a question; the conversation itself keeps all of it."""
 
 _CONVERSATION = "conversation"
 _TOKEN = "staff_token"  # noqa: S105 - the name of a place, not a secret
@@ -93,7 +95,8 @@ def _history(current: Entry) -> list[Turn]:
     turns: list[Turn] = []
     for entry in entries():
         if entry is not current and entry.answer:
-            turns += [Turn(role="user", text=entry.question), Turn(role="assistant", text=entry.answer.text)]
+            turns.append(Turn(role="user", text=entry.question[:LONGEST_TURN]))
+            turns.append(Turn(role="assistant", text=entry.answer.text[:LONGEST_TURN]))
     return turns[-HISTORY:]
 
 

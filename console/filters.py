@@ -46,10 +46,6 @@ class Filters:
         length = timedelta(days=self.days)
         return replace(self, first=self.first - length, last=self.last - length)
 
-    def without_lang(self) -> "Filters":
-        """The same for views that do not tell languages apart."""
-        return replace(self, lang=None)
-
     def to_query(self) -> dict[str, str]:
         """The parameters of the link; what is as usual is left out."""
         query: dict[str, str] = {}

@@ -30,6 +30,11 @@ def signed(value: float, digits: int = 3) -> str:
     return _local(text if text.strip("+-0.") else text.lstrip("+-"))
 
 
+def moved(change: str | None) -> bool:
+    """Whether a change that was written out is one: only such a one gets an arrow and a colour."""
+    return change is not None and change.startswith(("+", "-"))
+
+
 def percent(value: float | None, digits: int = 1) -> str:
     """A share between 0 and 1 as a percentage."""
     if value is None or isnan(value):
@@ -54,7 +59,11 @@ def share(part: int, whole: int) -> float | None:
 
 
 def wilson(part: int, whole: int, z: float = 1.959964) -> tuple[float, float] | None:
-    """The 95 % interval of a share after Wilson: sound for few cases too."""
+    """The 95 % interval of a share after Wilson: sound for few cases too.
+
+    For shares of the messages that a filter lets through, which no view knows beforehand; evaluation runs bring their
+    intervals along. It is the engine's `engine.evaluation.statistics.wilson`, which a page may not import.
+    """
     if not whole:
         return None
     rate = part / whole

@@ -61,6 +61,7 @@ def table(frame: pd.DataFrame, columns: dict[str, ColumnConfig | str], *, descri
         column_order=list(columns),
         column_config=dict(columns),
         height="content" if len(frame) <= 12 else 460,
+        placeholder=formats.NOTHING,
         alt=description,
     )
 
@@ -110,7 +111,7 @@ def _card(
     label: str, value: str, change: str | None, good: str, help_text: str | None, below: str | None = None
 ) -> None:
     """A card; a change that rounds to nothing has no sign, and gets neither arrow nor colour."""
-    moved = change is not None and change.startswith(("+", "-"))
+    moved = formats.moved(change)
     with st.container(border=True, gap="xxsmall", height="stretch"):
         st.metric(
             label,

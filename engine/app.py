@@ -1,16 +1,13 @@
 """The only place where things are wired: settings in, a working engine out."""
 
-from datetime import UTC, datetime
+import logging
 from pathlib import Path
-from typing import Any
-
-import sqlalchemy as sa
 
 from engine.chat.answer.base import Answerer
 from engine.chat.answer.extractive import ExtractiveAnswerer
 from engine.chat.answer.llm import ModelAnswerer
 from engine.chat.medical import MedicalRoom, answer_medical
-from engine.chat.outcome import Ending
+from engine.chat.record import history_record, query_record
 from engine.chat.router import route
 from engine.chat.trace import ChatTrace
 from engine.guardrails.injection import sanitise
@@ -25,18 +22,19 @@ from engine.knowledge.seeding import seed as seed_documents
 from engine.models.base import Embedder
 from engine.models.registry import answering_model, embedders, judging_model
 from engine.retrieval.gate import gate
-from engine.retrieval.query import has_words
+from engine.retrieval.query import has_topic
 from engine.retrieval.search import CorpusSearch
 from engine.settings import Settings
-from engine.storage.corpus_store import CorpusState
+from engine.storage.corpus_store import CorpusState, read_state
 from engine.storage.embedded import ConnectionUrls, EmbeddedPostgres, default_state_dir
 from engine.storage.errors import StorageError
-from engine.storage.query_log import HistoryRecord, QueryRecord, write
-from engine.storage.schema import corpus_state
+from engine.storage.query_log import write
 from engine.storage.sessions import Database, tenant_id
 from engine.telemetry.hashing import query_hash
 from engine.text.language import detect
 from engine.wire import AskRequest, AskResponse, Hit, Origin, RetrieveRequest, RetrieveResponse
+
+log = logging.getLogger(__name__)
 
 
 class NotSeededError(StorageError):
@@ -47,24 +45,31 @@ class Engine:
     """Answers questions and retrieves; safe for concurrent use within one event loop."""
 
     def __init__(
-        self, database: Database, room: MedicalRoom, models: dict[str, str], spaces: tuple[str, ...], hash_key: bytes
+        self, database: Database, room: MedicalRoom, embedders: tuple[Embedder, ...], models: dict[str, str], key: bytes
     ) -> None:
         self.database = database
         self._room = room
+        self._embedders = embedders
         self._models = models
-        self._spaces = spaces
-        self._hash_key = hash_key
+        self._key = key
+        self._warm = False
+
+    @property
+    def threshold(self) -> float:
+        """The relevance threshold in force."""
+        return self._room.search.threshold
 
     async def ask(self, request: AskRequest, *, origin: Origin) -> AskResponse:
         """Answer one question and log it without its text.
 
+        An answer is never lost to the log: where the record cannot be written the program's log says so.
+
         Raises:
-            StorageError: the database refused or could not be reached.
+            StorageError: retrieval was refused by the database or could not reach it.
             ChatUnavailableError: the chat that was named is not part of this version.
         """
         trace = ChatTrace()
         lang = request.lang or detect(request.question, "ru")
-        chat = route(request)
         user = tenant_id(request.user) if request.user is not None else None
         ending = await answer_medical(request, lang, self._room, trace)
         response = AskResponse(
@@ -72,25 +77,18 @@ class Engine:
             text=ending.text,
             final_text=ending.final_text,
             lang=lang,
-            chat=chat,
+            chat="medical",
             citations=list(ending.citations),
             guardrail=ending.guardrail,
             trace=trace.to_wire(),
         )
-        record = self._record(request, response, ending, trace, origin)
-        history = None
-        if user is not None:
-            history = HistoryRecord(
-                user_id=user,
-                at=record.at,
-                chat=chat,
-                question=request.question,
-                answer=ending.text,
-                outcome=ending.outcome,
-                citations=[citation.model_dump() for citation in ending.citations],
-            )
-        async with self.database.transaction(user) as connection:
-            await write(connection, record, history)
+        record = query_record(response, trace, query_hash(request.question, self._key), ending.kind, origin)
+        history = None if user is None else history_record(user, request.question, response, record.at)
+        try:
+            async with self.database.transaction(user) as connection:
+                await write(connection, record, history)
+        except StorageError as error:
+            log.error("A question could not be logged: %s", error)
         return response
 
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResponse:
@@ -100,8 +98,8 @@ class Engine:
             StorageError: the database refused or could not be reached.
             ChatUnavailableError: the personal chat was named.
         """
-        route(AskRequest(question=request.query, chat=request.chat))
-        if not has_words(request.query):
+        route(request.chat)
+        if not has_topic(request.query):
             return RetrieveResponse(hits=[], gated=0, abstain=True, timings_ms={})
         search, trace = self._room.search, ChatTrace()
         with trace.stage("query"):
@@ -130,61 +128,41 @@ class Engine:
         return RetrieveResponse(hits=hits, gated=gated.cut, abstain=gated.abstain, timings_ms=timings)
 
     async def corpus_state(self) -> CorpusState:
-        """Hash and size of the stored corpus.
+        """Hash, size and models of the stored corpus.
 
         Raises:
             NotSeededError: nothing was seeded yet.
         """
-        columns = corpus_state.c
         async with self.database.transaction() as connection:
-            row = (
-                await connection.execute(sa.select(columns.hash, columns.documents, columns.chunks, columns.spaces))
-            ).one_or_none()
-        if row is None:
+            state = await connection.run_sync(read_state)
+        if state is None:
             raise NotSeededError("The database holds no corpus. Run `anamnesis seed`.")
-        return CorpusState(*row)
+        return state
 
     async def ready(self) -> None:
-        """Return when a question can be answered.
+        """Return when a question can be answered; the first call loads the models and compiles the rules.
 
         Raises:
             StorageError: the database is down, not migrated, not seeded, or was embedded by other models.
         """
         state = await self.corpus_state()
-        if not set(self._spaces) <= set(state.spaces):
-            raise NotSeededError(space_mismatch(state.spaces, self._spaces))
+        active = {embedder.space: embedder.model for embedder in self._embedders}
+        if not active.items() <= state.models.items():
+            raise NotSeededError(space_mismatch(state.models, active))
+        if not self._warm:
+            self._room.urgent.check("warm up")
+            await self._room.search.query("warm up")
+            self._warm = True
 
     def describe(self) -> dict[str, str]:
         """The active models by their part."""
         return dict(self._models)
 
     async def close(self) -> None:
+        """Let go of connections."""
+        await self._room.answerer.close()
+        await self._room.judge.close()
         await self.database.close()
-
-    def _record(
-        self, request: AskRequest, response: AskResponse, ending: Ending, trace: ChatTrace, origin: Origin
-    ) -> QueryRecord:
-        stages: list[dict[str, Any]] = [{"name": stage.name, "ms": stage.ms} for stage in trace.stages]
-        return QueryRecord(
-            at=datetime.now(UTC),
-            query_hash=query_hash(request.question, self._hash_key),
-            origin=origin,
-            chat=response.chat,
-            lang=response.lang,
-            outcome=response.outcome,
-            kind=ending.kind,
-            guardrail_status=response.guardrail.status,
-            judge=response.guardrail.judge,
-            rule_ids=response.guardrail.rule_ids,
-            shadow_rule_ids=trace.shadow_rule_ids,
-            hits=trace.hits,
-            citations=len(response.citations),
-            top_score=trace.top_score,
-            total_ms=trace.total_ms,
-            stages=stages,
-            tokens=trace.tokens,
-            models=trace.models,
-        )
 
 
 def state_dir(settings: Settings) -> Path:
@@ -221,17 +199,14 @@ def keys(settings: Settings) -> Keys:
 def build_engine(settings: Settings, urls: ConnectionUrls) -> Engine:
     """An engine on a database that is already migrated; models load at their first use."""
     active = embedders(settings)
-    answerer = _answerer(settings, active)
+    database = Database(urls.engine)
     judge_model = judging_model(settings)
+    answerer = _answerer(settings, active)
     room = MedicalRoom(
         urgent=UrgentGate(),
         refusal=RefusalGate(),
         search=CorpusSearch(
-            Database(urls.engine),
-            active,
-            pool=settings.pool,
-            fusion=settings.fusion,
-            threshold=settings.relevance_threshold,
+            database, active, pool=settings.pool, fusion=settings.fusion, threshold=settings.relevance_threshold
         ),
         sanitise=sanitise,
         answerer=answerer,
@@ -241,10 +216,9 @@ def build_engine(settings: Settings, urls: ConnectionUrls) -> Engine:
         region=settings.region,
     )
     models = {embedder.space: embedder.model for embedder in active}
+    models["relevance"] = f"similarity over {' and '.join(models)}"
     models |= {"answer": answerer.name, "judge": judge_model.model if judge_model else "off"}
-    models |= {"relevance": "mean4 similarity score"}
-    spaces = tuple(embedder.space for embedder in active)
-    return Engine(room.search.database, room, models, spaces, keys(settings).hash_key)
+    return Engine(database, room, active, models, keys(settings).hash_key)
 
 
 def seed_corpus(

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from engine.settings import Settings
+from engine.settings import MINIMUM_KEY_BYTES, PREFIX, Settings
 
-MINIMUM_BYTES = 32
 FILE_NAME = "keys.json"
 
 
@@ -46,20 +45,20 @@ def load_keys(settings: Settings, state_dir: Path | None) -> Keys:
     if missing and state_dir is None:
         raise KeysError(
             f"Set {', '.join(map(_variable, missing))}: with a database of your own every key is a setting "
-            f"({MINIMUM_BYTES} bytes or more, the same on each machine)."
+            f"({MINIMUM_KEY_BYTES} bytes or more, the same on each machine)."
         )
     if missing and state_dir is not None:
         stored = _stored(state_dir)
         found |= {name: stored[name] for name in missing}
     encoded = {name: found[name].encode() for name in NAMES}
     for name, key in encoded.items():
-        if len(key) < MINIMUM_BYTES:
-            raise KeysError(f"{_variable(name)} must have {MINIMUM_BYTES} bytes or more.")
+        if len(key) < MINIMUM_KEY_BYTES:
+            raise KeysError(f"{_variable(name)} must have {MINIMUM_KEY_BYTES} bytes or more.")
     return Keys(**encoded)
 
 
 def _variable(name: str) -> str:
-    return f"ANAMNESIS_{name.upper()}"
+    return f"{PREFIX}{name.upper()}"
 
 
 def _stored(state_dir: Path) -> dict[str, str]:

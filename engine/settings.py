@@ -1,18 +1,41 @@
 """Every setting of the engine: typed, documented, prefix `ANAMNESIS_`."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+PREFIX = "ANAMNESIS_"
+MINIMUM_KEY_BYTES = 32
+"""Of every secret key: as long as what the hash and the signature give out."""
+
+Region = Literal["ru", "us", "eu"]
+Fusion = Literal["rescored", "rrf", "dense", "lexical"]
+Structured = Literal["json_schema", "tools", "json_object"]
+
+_DRIVER = "postgresql+psycopg"
+_SAME_DRIVER = {"postgres", "postgresql"}
+"""How others write it; the library takes the one for nothing and the other for a driver that is not installed."""
+
+
+class SettingsError(ValueError):
+    """A setting cannot be used; the text names its variable and never quotes a value."""
 
 
 class Settings(BaseSettings):
-    """Settings are read from the environment once, when the program starts."""
+    """Settings are read from the environment once, when the program starts; an empty variable is an unset one."""
 
-    model_config = SettingsConfigDict(env_prefix="ANAMNESIS_", extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", hide_input_in_errors=True
+    )
 
-    state_dir: Path | None = Field(default=None, description="Where the embedded server, keys and logs live.")
+    state_dir: Path | None = Field(
+        default=None,
+        description="Where the embedded server, keys, users and logs live; made absolute.",
+    )
 
     admin_url: SecretStr | None = Field(default=None, description="Owner's connection: migrations and seeding.")
     engine_url: SecretStr | None = Field(default=None, description="The engine's connection.")
@@ -26,7 +49,7 @@ class Settings(BaseSettings):
     )
 
     corpus_dir: Path | None = Field(default=None, description="The curated corpus; by default the shipped one.")
-    region: Literal["ru", "us", "eu"] | None = Field(
+    region: Region | None = Field(
         default=None, description="Which emergency numbers are named; by default by the answer's language."
     )
 
@@ -37,7 +60,7 @@ class Settings(BaseSettings):
     relevance_threshold: float | None = Field(
         default=None, ge=0, le=1, description="Overrides the calibrated relevance threshold."
     )
-    fusion: Literal["rescored", "rrf", "dense", "lexical"] = Field(
+    fusion: Fusion = Field(
         default="rescored",
         description="What orders candidates: `rescored` fuses both arms into a pool and orders it by relevance.",
     )
@@ -45,12 +68,13 @@ class Settings(BaseSettings):
 
     llm_url: str | None = Field(default=None, description="OpenAI-compatible endpoint; none: extractive answers.")
     llm_key: SecretStr = Field(default=SecretStr("none"), description="Key of that endpoint.")
-    llm_model: str = Field(default="", description="Model that writes answers.")
+    llm_model: str = Field(default="", description="Model that writes answers; needed with an endpoint.")
     llm_timeout: float = Field(default=30.0, gt=0, description="Seconds for one model call.")
     llm_retries: int = Field(default=2, ge=0, le=5, description="Retries after a transient failure.")
-    llm_structured: Literal["json_schema", "tools", "json_object"] = Field(
-        default="json_schema", description="How structured output is asked for."
+    llm_max_tokens: int = Field(
+        default=2_000, ge=64, description="Longest reply; one that was cut off there is not used."
     )
+    llm_structured: Structured = Field(default="json_schema", description="How structured output is asked for.")
     judge_model: str = Field(default="", description="Model of the self-check; empty: the answering model.")
     judge_fail: Literal["open", "closed"] = Field(
         default="open", description="Whether an answer stands when the judge fails."
@@ -63,7 +87,64 @@ class Settings(BaseSettings):
     console_port: int = Field(default=8711, ge=1, le=65535)
     max_body: int = Field(default=262_144, description="Largest request body in bytes.")
 
+    @field_validator("state_dir")
+    @classmethod
+    def _resolved(cls, given: Path | None) -> Path | None:
+        try:
+            return given.expanduser().absolute() if given is not None else None
+        except RuntimeError:
+            raise ValueError("the home directory that ~ stands for is not known") from None
+
+    @field_validator("admin_url", "engine_url", "console_url")
+    @classmethod
+    def _database(cls, given: SecretStr | None) -> SecretStr | None:
+        if given is None:
+            return None
+        scheme, separator, rest = given.get_secret_value().partition("://")
+        written = f"{_DRIVER if scheme in _SAME_DRIVER else scheme}{separator}{rest}"
+        try:
+            sound = make_url(written).drivername == _DRIVER
+        except (ArgumentError, ValueError):  # their texts may quote the password
+            sound = False
+        if not sound:
+            raise ValueError(f"no URL like {_DRIVER}://user:password@host:5432/database")
+        return SecretStr(written)
+
+    @field_validator("llm_url", "api_url")
+    @classmethod
+    def _address(cls, given: str | None) -> str | None:
+        if given is not None and not given.startswith(("http://", "https://")):
+            raise ValueError("an address begins with http:// or https://")
+        return given
+
+    @model_validator(mode="after")
+    def _endpoint_and_model(self) -> Self:
+        if self.llm_url and not self.llm_model:
+            raise ValueError("ANAMNESIS_LLM_MODEL: name the model that ANAMNESIS_LLM_URL serves")
+        if self.judge_model and not self.llm_url:
+            raise ValueError("ANAMNESIS_LLM_URL: name the endpoint that serves ANAMNESIS_JUDGE_MODEL")
+        return self
+
     @property
     def base_url(self) -> str:
         """The API's address as clients use it."""
         return self.api_url or f"http://{self.api_host}:{self.api_port}"
+
+
+def load_settings(**given: Any) -> Settings:
+    """The settings of the environment, with those that are given over them.
+
+    Raises:
+        SettingsError: one cannot be used.
+    """
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        faults = error.errors(include_input=False, include_url=False)
+        raise SettingsError(f"{'; '.join(map(_told, faults))}.") from None
+
+
+def _told(fault: Any) -> str:
+    """One fault with its variable; a fault of several settings together names them itself."""
+    text = fault["msg"].removeprefix("Value error, ")
+    return f"{PREFIX}{str(fault['loc'][0]).upper()}: {text}" if fault["loc"] else text

@@ -89,12 +89,16 @@ def by_day(conn: sa.Connection, filters: Filters) -> pd.DataFrame:
 
 
 def top_hashes(conn: sa.Connection, filters: Filters, limit: int = 20) -> pd.DataFrame:
-    """The questions asked most often, by their keyed hash; the texts are nowhere."""
+    """The questions asked most often, by their keyed hash; the texts are nowhere.
+
+    Of one that was never searched for (an urgent one) it cannot be said that nothing was found: NULL.
+    """
     sql = f"""
         SELECT query_hash, count(*) AS messages,
                count(*)::float8 / sum(count(*)) OVER () AS share,
                (count(*) FILTER (WHERE outcome = 'answered'))::float8 / count(*) AS answered,
-               (count(*) FILTER (WHERE hits = 0))::float8 / count(*) AS empty,
+               (count(*) FILTER (WHERE {_SEARCHED} AND hits = 0))::float8
+                   / nullif(count(*) FILTER (WHERE {_SEARCHED}), 0) AS empty,
                avg(top_score) AS top_score,
                max(at) AS last_at
           FROM metrics.message

@@ -54,15 +54,15 @@ def by_day(conn: sa.Connection, filters: Filters) -> pd.DataFrame:
 
 
 def tokens(conn: sa.Connection, filters: Filters) -> pd.DataFrame:
-    """Tokens by kind; the view does not tell languages apart."""
+    """Tokens by kind."""
     sql = f"""
         SELECT kind, sum(tokens)::bigint AS tokens, count(*) AS messages,
                avg(tokens)::float8 AS mean
           FROM metrics.token_use
-         WHERE {condition(filters.without_lang())}
+         WHERE {condition(filters)}
          GROUP BY kind ORDER BY kind
     """  # noqa: S608
-    return frame(conn, sql, values(filters.without_lang()))
+    return frame(conn, sql, values(filters))
 
 
 def corpus(conn: sa.Connection) -> Corpus | None:

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from console.filters import Filters
 from console.queries.scope import frame
+from engine.wire.metrics import HEADLINE
 
-HEADLINE = "recall@4"
 DEFAULT_SET = "retrieval"
 
 

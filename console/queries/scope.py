@@ -8,14 +8,13 @@ import sqlalchemy as sa
 from console.filters import Filters
 
 
-def condition(filters: Filters, *, alias: str = "") -> str:
+def condition(filters: Filters) -> str:
     """The WHERE condition on a view of messages; every value is bound, see `values`."""
-    prefix = f"{alias}." if alias else ""
-    parts = [f"{prefix}at >= :since", f"{prefix}at < :until", f"{prefix}origin = ANY(:origins)"]
+    parts = ["at >= :since", "at < :until", "origin = ANY(:origins)"]
     if filters.lang:
-        parts.append(f"{prefix}lang = :lang")
+        parts.append("lang = :lang")
     if filters.chat:
-        parts.append(f"{prefix}chat = :chat")
+        parts.append("chat = :chat")
     return " AND ".join(parts)
 
 

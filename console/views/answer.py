@@ -116,7 +116,7 @@ def _trace(trace: Trace, index: int) -> None:
         [
             {
                 "stage": named("stage", stage.name),
-                "ms": stage.ms,
+                "ms": round(stage.ms, 1),
                 "share": stage.ms / total if total else 0.0,
                 "detail": json.dumps(stage.detail, ensure_ascii=False) if stage.detail else "",
             }
@@ -127,8 +127,8 @@ def _trace(trace: Trace, index: int) -> None:
     ui.table(
         rows,
         {
-            "stage": st.column_config.TextColumn(t("performance.stage"), width="small"),
-            "ms": st.column_config.NumberColumn(t("performance.ms"), format="%.1f", width="small"),
+            "stage": t("performance.stage"),
+            "ms": st.column_config.NumberColumn(t("performance.ms"), format="localized"),
             "share": st.column_config.ProgressColumn(
                 t("chart.share"), format="percent", min_value=0, max_value=1, width="small"
             ),

@@ -2,24 +2,21 @@
 
 import streamlit as st
 
-from console import charts, data, filter_bar, filters, formats, frames, ui
+from console import charts, data, filters, formats, frames, ui
 from console.queries import messages
 from console.queries import performance as queries
 from console.texts import named, t
+from console.views.period import begin
 
 
 def render() -> None:
     """The whole page."""
-    ui.title("performance")
-    chosen = filter_bar.show("performance")
-    now, before = data.read(messages.totals, chosen), data.read(messages.totals, chosen.previous())
-    if now.messages:
-        _cards(now, before)
-        _over_time(chosen)
-        _stages(chosen)
-        _tokens(chosen)
-    else:
-        ui.empty(t("data.no_messages"), t("data.no_messages_hint"))
+    period = begin("performance")
+    if period.now.messages:
+        _cards(period.now, period.before)
+        _over_time(period.chosen)
+        _stages(period.chosen)
+        _tokens(period.chosen)
     _holdings()
 
 
@@ -69,7 +66,7 @@ def _tokens(chosen: filters.Filters) -> None:
     if rows.empty:
         return
     rows = rows.round(1)
-    ui.section(t("performance.tokens"), rows, "tokens", help_text=t("performance.tokens_help"))
+    ui.section(t("performance.tokens"), rows, "tokens")
     number = st.column_config.NumberColumn
     ui.table(
         rows,

@@ -8,8 +8,7 @@ from console.queries import quality as queries
 from console.texts import LANGS, named, t
 from console.views import quality_run
 from console.views.quality_rows import day_and_time, version
-
-HEADLINE = queries.HEADLINE
+from engine.wire.metrics import CHECKPOINT, STRETCH
 
 
 def render() -> None:
@@ -59,7 +58,13 @@ def _trend(trend: pd.DataFrame, chosen: filters.Filters) -> None:
     last = float(rows["value"].iloc[-1])
     ui.chart(
         charts.recall_trend(rows, [named("lang", series)]),
-        t("quality.trend_alt", runs=len(rows), value=formats.decimal(last)),
+        t(
+            "quality.trend_alt",
+            runs=len(rows),
+            value=formats.decimal(last),
+            checkpoint=formats.decimal(CHECKPOINT, 2),
+            stretch=formats.decimal(STRETCH, 2),
+        ),
     )
     st.caption(_against_period_before(chosen, series, str(trend["set_name"].iloc[0]), last))
 

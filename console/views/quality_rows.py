@@ -7,18 +7,7 @@ import pandas as pd
 
 from console import formats
 from console.texts import lang
-
-LOWER_IS_BETTER = frozenset({"false_abstention"})
-ORDER = (
-    "recall@4",
-    "recall@5",
-    "precision@1",
-    "precision@3",
-    "precision@5",
-    "mrr",
-    "abstention",
-    "false_abstention",
-)
+from engine.wire.metrics import METRICS
 
 
 def day_and_time(moment: datetime) -> str:
@@ -41,4 +30,4 @@ def interval(low: Any, high: Any) -> str:
 
 def rank(metric: str) -> tuple[int, str]:
     """The place of a metric in a table; unknown ones come last."""
-    return (ORDER.index(metric) if metric in ORDER else len(ORDER), metric)
+    return (METRICS.index(metric) if metric in METRICS else len(METRICS), metric)

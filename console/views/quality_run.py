@@ -3,10 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from console import charts, data, filters, formats, ui
+from console import data, filters, formats, ui
 from console.queries import quality as queries
 from console.texts import LANGS, named, t
-from console.views.quality_rows import LOWER_IS_BETTER, interval, rank
+from console.views.quality_rows import interval, rank
+from engine.wire.metrics import CHECKPOINT, HEADLINE, LOWER_IS_BETTER, STRETCH
 
 BESIDE = (("expect_none", "abstention"), (None, "false_abstention"), (None, "mrr"))
 """Set (None: the chosen one) and metric of the cards beside the headline: is it silent when it should be?"""
@@ -16,12 +17,12 @@ def headline(run_id: str, set_name: str, lang: str | None) -> None:
     """Cards: the headline metric as a whole and by language, and what has to be weighed against it."""
     now, before = _metrics(run_id), _metrics(_before(run_id, set_name))
     slices = (lang,) if lang else (filters.ALL, *LANGS)
-    cards = [(f"{queries.HEADLINE} · {named('lang', code)}", set_name, queries.HEADLINE, code) for code in slices]
+    cards = [(f"{HEADLINE} · {named('lang', code)}", set_name, HEADLINE, code) for code in slices]
     cards += [(named("metric", metric), beside or set_name, metric, lang or filters.ALL) for beside, metric in BESIDE]
     grid = st.grid(3, min_column_width=220)
     for label, *key in cards:
         value, old = _pick(now, *key), _pick(before, *key)
-        if value is not None or key[1] == queries.HEADLINE:
+        if value is not None or key[1] == HEADLINE:
             with grid.container(border=True, gap="xxsmall", height="stretch"):
                 _card(label, key[1], value, old)
 
@@ -73,17 +74,20 @@ def _card(label: str, metric: str, value: "pd.Series[float] | None", old: "pd.Se
     change = None
     if number is not None and old is not None and not pd.isna(old["value"]):
         change = formats.signed(number - float(old["value"]))
+    good = "inverse" if metric in LOWER_IS_BETTER else "normal"
+    moved = formats.moved(change)
     st.metric(
         label,
         formats.decimal(number),
         delta=change,
-        delta_color="inverse" if metric in LOWER_IS_BETTER else "normal",
+        delta_color=good if moved else "off",  # type: ignore[arg-type]
+        delta_arrow="auto" if moved else "off",
         delta_description=t("quality.vs_run_before") if change else None,
     )
     if value is None or number is None:
         st.badge(t("quality.not_measured"), icon=":material/help:", color="gray")
         return
-    if metric == queries.HEADLINE:
+    if metric == HEADLINE:
         key, icon, colour = verdict(number)
         st.badge(t(f"quality.verdict_{key}"), icon=icon, color=colour)  # type: ignore[arg-type]
     scored, total = int(value["n_scored"]), int(value["n"])
@@ -101,9 +105,9 @@ def _card(label: str, metric: str, value: "pd.Series[float] | None", old: "pd.Se
 
 def verdict(value: float) -> tuple[str, str, str]:
     """How a recall stands to the two targets: a word, an icon and a colour, never the colour alone."""
-    if value >= charts.STRETCH:
+    if value >= STRETCH:
         return "stretch", ":material/check_circle:", "green"
-    if value >= charts.CHECKPOINT:
+    if value >= CHECKPOINT:
         return "checkpoint", ":material/flag:", "blue"
     return "below", ":material/error:", "red"
 

@@ -3,24 +3,23 @@
 import pandas as pd
 import streamlit as st
 
-from console import charts, data, filter_bar, filters, formats, ui
+from console import charts, data, filters, formats, ui
 from console.queries import messages
 from console.queries import safety as queries
 from console.texts import named, t
 from console.views.distribution import distribution
+from console.views.period import begin
 
 EVENTS = ("escalated", "ungrounded", "withheld", "judge_error")
 
 
 def render() -> None:
     """The whole page."""
-    ui.title("safety")
-    chosen = filter_bar.show("safety")
-    now, before = data.read(messages.totals, chosen), data.read(messages.totals, chosen.previous())
-    if not now.messages:
-        ui.empty(t("data.no_messages"), t("data.no_messages_hint"))
+    period = begin("safety")
+    if not period.now.messages:
         st.stop()
-    _cards(now, before)
+    chosen = period.chosen
+    _cards(period.now, period.before)
     left, right = st.columns(2, gap="large")
     with left:
         distribution(chosen, "guardrail_status", t("safety.statuses"), "guardrail-statuses")

@@ -2,21 +2,20 @@
 
 import streamlit as st
 
-from console import charts, data, filter_bar, filters, formats, ui
+from console import charts, data, filters, formats, ui
 from console.queries import messages
 from console.texts import LANGS, named, t
 from console.views.distribution import distribution
+from console.views.period import begin
 
 
 def render() -> None:
     """The whole page."""
-    ui.title("usage")
-    chosen = filter_bar.show("usage")
-    now, before = data.read(messages.totals, chosen), data.read(messages.totals, chosen.previous())
-    if not now.messages:
-        ui.empty(t("data.no_messages"), t("data.no_messages_hint"))
+    period = begin("usage")
+    if not period.now.messages:
         st.stop()
-    _cards(now, before)
+    chosen = period.chosen
+    _cards(period.now, period.before)
     _volume(chosen)
     left, right = st.columns(2, gap="large")
     with left:

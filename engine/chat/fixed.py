@@ -78,6 +78,7 @@ class Fixed(_Strict):
         return {"ungrounded": self.ungrounded, "guard_error": self.guard_error}.get(outcome, self.withheld)
 
     def refuse(self, category: str | None) -> str:
+        """The refusal of a category; of an unknown one, the plain refusal."""
         return str(getattr(self.refusals, category or "harm", self.refusals.harm))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from engine.chat.fixed import Fixed
 from engine.chat.sources import Source
-from engine.guardrails.citations import drop_links, repair
+from engine.guardrails.citations import Repaired, drop_links, repair
 from engine.guardrails.judge import JudgeVerdict
 from engine.guardrails.output import OutputGuard
 from engine.wire import Citation, Guardrail, Outcome
@@ -40,38 +40,43 @@ def withheld(outcome: Outcome, texts: Fixed, sources: Sequence[Source], guardrai
     return Ending(outcome, "\n".join(lines), guardrail=guardrail)
 
 
+def repaired(text: str, sources: Sequence[Source]) -> Repaired:
+    """An answer with links dropped and citations put right: before the rules, since it may join what was apart."""
+    return repair(drop_links(text), len(sources))
+
+
 def judged_end(
-    draft: str,
+    answer: Repaired,
     verdict: JudgeVerdict,
     guard: OutputGuard,
     texts: Fixed,
     sources: Sequence[Source],
     *,
+    own: Sequence[str],
     judge_closed: bool,
 ) -> Ending:
-    """Act on the self-check, repair citations and let the answer through, or withhold it.
+    """Act on the self-check and let the answer through, or withhold it.
 
-    A rewritten text passes the rules and the citation check like any other; an answer that cites nothing is ungrounded.
+    A rewritten text passes repair and rules like any other; an answer that cites nothing is ungrounded. The user's own
+    values come from the app and not from a source: they are put before the answer when it stands.
     """
     if verdict.status in ("blocked", "ungrounded"):
         return withheld(verdict.status, texts, sources, Guardrail(status=verdict.status, judge=verdict.status))
     if verdict.status == "judge_error" and judge_closed:
         return withheld("guard_error", texts, sources, Guardrail(judge="judge_error"))
-    text = draft
-    if verdict.status == "rewritten":
-        checked = guard.check(verdict.text)
+    rewritten = verdict.status == "rewritten"
+    if rewritten:
+        answer = repaired(verdict.text, sources)
+        checked = guard.check(answer.text)
         if checked.status != "ok":
-            return withheld(
-                checked.status, texts, sources, rules_guardrail(checked.status, checked.rule_ids, "rewritten")
-            )
-        text = verdict.text
-    repaired = repair(drop_links(text), len(sources))
-    guardrail = Guardrail(status="rewritten" if verdict.status == "rewritten" else "ok", judge=verdict.status)
-    if not repaired.cited:
+            guardrail = rules_guardrail(checked.status, checked.rule_ids, "rewritten")
+            return withheld(checked.status, texts, sources, guardrail)
+    guardrail = Guardrail(status="rewritten" if rewritten else "ok", judge=verdict.status)
+    if not answer.cited:
         return withheld("ungrounded", texts, sources, guardrail.model_copy(update={"status": "ungrounded"}))
-    answer = f"{repaired.text.strip()}\n\n{texts.disclaimer}"
-    cited = tuple(source.citation() for source in sources if source.n in repaired.cited)
-    return Ending("answered", answer, answer, cited, guardrail, removed=len(repaired.removed))
+    text = "\n\n".join([*own, answer.text.strip(), texts.disclaimer])
+    cited = tuple(source.citation() for source in sources if source.n in answer.cited)
+    return Ending("answered", text, text, cited, guardrail, removed=len(answer.removed))
 
 
 def rules_guardrail(status: str, rule_ids: Sequence[str], judge: str = "off") -> Guardrail:

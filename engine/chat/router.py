@@ -1,18 +1,18 @@
 """Which chat a question goes to."""
 
-from engine.wire import AskRequest
+from engine.wire import ChatName
 
 
 class ChatUnavailableError(ValueError):
     """The chat that was asked for is not part of this version."""
 
 
-def route(ask: AskRequest) -> str:
-    """The chat of a question: `auto` is the medical one as long as there is no other.
+def route(chat: ChatName) -> str:
+    """The chat that answers: `auto` is the medical one as long as there is no other.
 
     Raises:
         ChatUnavailableError: the personal or the work chat was named.
     """
-    if ask.chat in ("auto", "medical"):
+    if chat in ("auto", "medical"):
         return "medical"
-    raise ChatUnavailableError(f"The {ask.chat} chat is not available in this version; use chat=medical or chat=auto.")
+    raise ChatUnavailableError(f"The {chat} chat is not available in this version; use chat=medical or chat=auto.")

@@ -12,12 +12,13 @@ MAX_SOURCES = 4
 """Documents in a prompt: what recall@4 measures is what the answer sees."""
 CHUNKS_A_SOURCE = 3
 
-Sanitise = Callable[[str], Sanitised]
+Sanitise = Callable[[str, str], Sanitised]
+"""Text and channel in, cleaned text out."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A numbered document; `passages` are its best chunks in reading order."""
+    """A numbered document; `passages` are its best chunks in reading order, `weights` their relevance."""
 
     n: int
     document: str
@@ -25,6 +26,7 @@ class Source:
     url: str
     score: float
     passages: tuple[str, ...]
+    weights: tuple[float, ...]
 
     def citation(self) -> Citation:
         return Citation(n=self.n, document=self.document, title=self.title, url=self.url)
@@ -37,6 +39,7 @@ class Sources:
     items: tuple[Source, ...]
     redactions: int
     rule_ids: tuple[str, ...]
+    shadow_rule_ids: tuple[str, ...]
 
     def texts(self) -> list[tuple[str, str]]:
         """Title and text of each source in the order of the numbers."""
@@ -55,24 +58,29 @@ def build_sources(documents: Sequence[RankedDocument], sanitise: Sanitise) -> So
     """Number the best documents and clean their texts and titles of injected instructions."""
     cleaned: list[Sanitised] = []
 
-    def clean(text: str) -> str:
-        result = sanitise(text)
+    def clean(text: str, channel: str = "chunk") -> str:
+        result = sanitise(text, channel)
         cleaned.append(result)
         return result.text
 
     items = []
     for n, document in enumerate(documents[:MAX_SOURCES], start=1):
         best = document.best.candidate
-        chunks = sorted((item.candidate for item in document.chunks[:CHUNKS_A_SOURCE]), key=lambda c: c.ordinal)
+        chunks = sorted(document.chunks[:CHUNKS_A_SOURCE], key=lambda chunk: chunk.candidate.ordinal)
         items.append(
             Source(
                 n=n,
                 document=best.document,
-                title=clean(best.title),
+                title=clean(best.title, "title"),
                 url=best.source[0] if best.source else "",
                 score=document.score,
-                passages=tuple(clean(chunk.content) for chunk in chunks),
+                passages=tuple(clean(chunk.candidate.content) for chunk in chunks),
+                weights=tuple(chunk.relevance.order for chunk in chunks),
             )
         )
-    rules = sorted({rule for item in cleaned for rule in item.rule_ids})
-    return Sources(tuple(items), sum(item.redactions for item in cleaned), tuple(rules))
+    return Sources(
+        items=tuple(items),
+        redactions=sum(item.redactions for item in cleaned),
+        rule_ids=tuple(sorted({rule for item in cleaned for rule in item.rule_ids})),
+        shadow_rule_ids=tuple(sorted({rule for item in cleaned for rule in item.shadow_rule_ids})),
+    )

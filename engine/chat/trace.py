@@ -31,6 +31,7 @@ class ChatTrace(Stopwatch):
         self.count(draft.tokens)
 
     def count(self, tokens: dict[str, int]) -> None:
+        """Note the tokens of one call; each call counts under names of its own."""
         self.tokens.update(tokens)
 
     def to_wire(self) -> Trace:

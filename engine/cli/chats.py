@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
@@ -13,13 +13,12 @@ from rich.text import Text
 
 from engine.app import Engine, build_engine, connect
 from engine.cli.batch import Model, Result, describe_fault, emit, run_batch
-from engine.settings import Settings
-from engine.wire import AskRequest, AskResponse, RetrieveRequest, RetrieveResponse
+from engine.cli.options import AsJson
+from engine.settings import Settings, load_settings
+from engine.wire import AskRequest, AskResponse, ChatName, RetrieveRequest, RetrieveResponse
+from engine.wire.fields import Lang
 
-AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
-LangOption = Annotated[
-    Literal["ru", "en"] | None, typer.Option(help="Language of the reader; by default the question's.")
-]
+LangOption = Annotated[Lang | None, typer.Option(help="Language of the reader; by default the question's.")]
 
 
 @asynccontextmanager
@@ -41,7 +40,7 @@ def register(app: typer.Typer) -> None:
         question: Annotated[
             str | None, typer.Argument(help="A question; without it JSON Lines are read from standard input.")
         ] = None,
-        chat: Literal["auto", "medical", "personal", "work"] = "auto",
+        chat: ChatName = "auto",
         user: Annotated[str | None, typer.Option(help="Whose question it is; it is then kept in that history.")] = None,
         lang: LangOption = None,
         as_json: AsJson = False,
@@ -50,7 +49,7 @@ def register(app: typer.Typer) -> None:
         one = None if question is None else _one(AskRequest, question=question, chat=chat, user=user, lang=lang)
 
         async def run() -> None:
-            async with running_engine(Settings()) as engine:
+            async with running_engine(load_settings()) as engine:
 
                 async def answer(request: AskRequest) -> Result:
                     return (await engine.ask(request, origin="cli")).model_dump()
@@ -78,7 +77,7 @@ def register(app: typer.Typer) -> None:
         one = None if query is None else _one(RetrieveRequest, query=query, k=k, min_score=min_score, lang=lang)
 
         async def run() -> None:
-            async with running_engine(Settings()) as engine:
+            async with running_engine(load_settings()) as engine:
 
                 async def search(request: RetrieveRequest) -> Result:
                     return (await engine.retrieve(request)).model_dump()

@@ -8,13 +8,12 @@ from rich.progress import Progress as Bar
 
 from engine.app import connect, has_own_database, seed_corpus
 from engine.cli.batch import emit
+from engine.cli.options import AsJson
 from engine.knowledge.seeding import SeedReport
-from engine.settings import Settings
+from engine.settings import Settings, load_settings
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.migrate import bootstrap
 from engine.storage.migrate import migrate as run_migrations
-
-AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +27,7 @@ def register(app: typer.Typer) -> None:
         as_json: AsJson = False,
     ) -> None:
         """Bring the database to the present schema; nothing happens where it is there already."""
-        settings = Settings()
+        settings = load_settings()
         done = bring_up_to_date(settings, connect(settings), with_bootstrap=with_bootstrap)
         if as_json:
             emit({"done": done})
@@ -66,7 +65,7 @@ def seed_with_progress(settings: Settings, urls: ConnectionUrls, *, reembed: boo
 
 
 def _seed(as_json: bool, *, reembed: bool) -> None:
-    settings = Settings()
+    settings = load_settings()
     urls = connect(settings)
     bring_up_to_date(settings, urls)
     report = seed_with_progress(settings, urls, reembed=reembed)

@@ -7,16 +7,19 @@ from collections.abc import Callable
 import typer
 
 from engine.chat.router import ChatUnavailableError
+from engine.evaluation.errors import EvaluationError
 from engine.guardrails.rules import RuleFileError
 from engine.keys import KeysError
 from engine.knowledge.corpus import CorpusError
 from engine.knowledge.seeding import SpaceMismatchError
 from engine.models.base import ModelError
+from engine.settings import SettingsError
 from engine.storage.embedded import EmbeddedPostgresError
 from engine.storage.errors import StorageError
 from engine.storage.sessions import TenantError
 
 KNOWN: tuple[type[Exception], ...] = (
+    SettingsError,
     StorageError,
     EmbeddedPostgresError,
     KeysError,
@@ -26,6 +29,7 @@ KNOWN: tuple[type[Exception], ...] = (
     RuleFileError,
     TenantError,
     ChatUnavailableError,
+    EvaluationError,
 )
 """Errors whose text says what was wrong and what to do, and holds no data of a user's."""
 

@@ -1,13 +1,12 @@
 """Commands of the evaluation room: `eval run`, `eval list`, `eval show`, `eval gate-report`."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import Progress as Bar
 from rich.progress import TaskID
@@ -15,7 +14,8 @@ from rich.progress import TaskID
 from engine.app import Engine, connect
 from engine.cli.batch import emit
 from engine.cli.chats import running_engine
-from engine.cli.errors import CommandError
+from engine.cli.eval_tables import cases_table, gate_table, run_table, runs_table
+from engine.cli.options import AsJson
 from engine.evaluation import store
 from engine.evaluation.calibrate import calibrate
 from engine.evaluation.errors import EvaluationError
@@ -26,16 +26,10 @@ from engine.evaluation.records import Corpus, RecordedRun
 from engine.evaluation.report import cases_of, gate_summary, summary
 from engine.evaluation.runner import Progress
 from engine.evaluation.sets import CALIBRATION_SETS, DEFAULT_SETS, EvalSet, resolve_sets
-from engine.evaluation.tables import cases_table, gate_table, run_table, runs_table
 from engine.knowledge.corpus import DEFAULT_CORPUS, load_corpus
-from engine.models.registry import embedders
-from engine.retrieval.relevance import calibration
-from engine.settings import Settings
+from engine.settings import Settings, SettingsError, load_settings
 from engine.storage.sessions import Database
 
-T = TypeVar("T")
-
-AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Cases = Annotated[bool, typer.Option("--cases", help="Also case by case; without --json what went wrong.")]
 SetNames = Annotated[list[str] | None, typer.Option("--set", metavar="NAME", help="A shipped set; repeatable.")]
 SetFiles = Annotated[list[Path] | None, typer.Option("--set-file", help="A set of your own; repeatable.")]
@@ -78,7 +72,7 @@ def register(app: typer.Typer) -> None:
                         history=history,
                     )
 
-        _show(_finish(go()), cases=cases, as_json=as_json)
+        _show(asyncio.run(go()), cases=cases, as_json=as_json)
 
     @room.command("list", epilog="Example: anamnesis eval list --limit 5")
     def list_runs(
@@ -91,7 +85,7 @@ def register(app: typer.Typer) -> None:
             async with _database() as database:
                 return await store.recent(database, limit)
 
-        runs = _finish(go())
+        runs = asyncio.run(go())
         if as_json:
             emit({"runs": [summary(recorded) for recorded in runs]})
         else:
@@ -109,7 +103,7 @@ def register(app: typer.Typer) -> None:
             async with _database() as database:
                 return await store.load(database, which)
 
-        _show(_finish(go()), cases=cases, as_json=as_json)
+        _show(asyncio.run(go()), cases=cases, as_json=as_json)
 
     @room.command("gate-report", epilog="Example: anamnesis eval gate-report --max-lost 0.03")
     def gate_report(
@@ -129,13 +123,12 @@ def register(app: typer.Typer) -> None:
             async with running_engine(settings) as engine:
                 subject = await _subject(engine, settings)
                 with _progress(as_json) as progress:
-                    present = _threshold(settings)
                     report = await calibrate(
-                        sets, engine.retrieve, max_lost=max_lost, present=present, progress=progress
+                        sets, engine.retrieve, max_lost=max_lost, present=engine.threshold, progress=progress
                     )
                 return subject, report
 
-        subject, report = _finish(go())
+        subject, report = asyncio.run(go())
         if as_json:
             emit({"corpus": vars(subject.corpus), "models": dict(subject.models), **gate_summary(report)})
         else:
@@ -150,18 +143,6 @@ def _show(run: RecordedRun, *, cases: bool, as_json: bool) -> None:
     console.print(run_table(run))
     if cases:
         console.print(cases_table(run))
-
-
-def _finish(work: Awaitable[T]) -> T:
-    """Wait for it; what a person can mend becomes one line."""
-
-    async def guarded() -> T:
-        return await work
-
-    try:
-        return asyncio.run(guarded())
-    except EvaluationError as error:
-        raise CommandError(str(error)) from None
 
 
 def _sets(names: Sequence[str] | None, files: Sequence[Path] | None, default: Sequence[str]) -> tuple[EvalSet, ...]:
@@ -182,11 +163,11 @@ def _settings(pairs: Sequence[str] | None) -> Settings:
             raise typer.BadParameter(what, param_hint="--setting")
         given[key] = value
     try:
-        return Settings(**given)
-    except ValidationError as error:
-        fault = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in fault["loc"])
-        raise typer.BadParameter(f"{where}: {fault['msg']}", param_hint="--setting") from None
+        return load_settings(**given)
+    except SettingsError as error:
+        if not given:
+            raise
+        raise typer.BadParameter(str(error), param_hint="--setting") from None
 
 
 async def _subject(engine: Engine, settings: Settings) -> Subject:
@@ -201,16 +182,9 @@ async def _subject(engine: Engine, settings: Settings) -> Subject:
     )
 
 
-def _threshold(settings: Settings) -> float:
-    """The relevance threshold in use."""
-    if settings.relevance_threshold is not None:
-        return settings.relevance_threshold
-    return calibration(tuple(embedder.space for embedder in embedders(settings))).threshold
-
-
 @asynccontextmanager
 async def _database() -> AsyncIterator[Database]:
-    database = Database(connect(Settings()).engine)
+    database = Database(connect(load_settings()).engine)
     try:
         yield database
     finally:

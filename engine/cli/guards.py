@@ -9,6 +9,7 @@ from pydantic import Field
 from rich.console import Console
 
 from engine.cli.batch import Model, Result, emit, run_batch
+from engine.cli.options import AsJson
 from engine.guardrails.citations import repair
 from engine.guardrails.injection import sanitise
 from engine.guardrails.output import OutputGuard
@@ -17,27 +18,35 @@ from engine.wire.chat import Strict
 from engine.wire.fields import Lang, Text
 
 Channel = Literal["chunk", "document", "note", "ocr", "title", "user", "memory", "tool_output"]
+MOST_SOURCES = 10_000
 TextArgument = Annotated[str | None, typer.Argument(help="A text; without it JSON Lines are read from standard input.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
 class TextLine(Strict):
+    """Input of `urgent`."""
+
     text: Text
 
 
 class GuardLine(Strict):
+    """Input of `guard`."""
+
     text: Text
     lang: Lang | None = None
 
 
 class SanitizeLine(Strict):
+    """Input of `sanitize`; the channel is where the text came from."""
+
     text: Text
     channel: Channel | None = None
 
 
 class CiteLine(Strict):
+    """Input of `cite`: an answer, and how many sources it had."""
+
     text: Text
-    sources: int = Field(ge=0, le=10_000)
+    sources: int = Field(ge=0, le=MOST_SOURCES)
 
 
 def register(app: typer.Typer) -> None:
@@ -60,7 +69,7 @@ def register(app: typer.Typer) -> None:
         rules = OutputGuard()
 
         async def check(line: GuardLine) -> Result:
-            verdict = rules.check(line.text, line.lang)
+            verdict = rules.check(line.text)
             return {
                 "status": verdict.status,
                 "rule_ids": list(verdict.rule_ids),
@@ -82,7 +91,11 @@ def register(app: typer.Typer) -> None:
         _run(SanitizeLine, cut, None if text is None else SanitizeLine(text=text), as_json)
 
     @app.command(epilog='Example: anamnesis cite "Iron is stored [1], see [7]." --sources 2')
-    def cite(text: TextArgument = None, sources: int = 4, as_json: AsJson = False) -> None:
+    def cite(
+        text: TextArgument = None,
+        sources: Annotated[int, typer.Option(min=0, max=MOST_SOURCES, help="How many sources the answer had.")] = 4,
+        as_json: AsJson = False,
+    ) -> None:
         """Repair the citations of an answer."""
 
         async def mend(line: CiteLine) -> Result:

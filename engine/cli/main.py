@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from engine import __version__
-from engine.cli import chats, corpus, evaluate, guards, run
+from engine.cli import chats, corpus, evaluate, guards, run, users
 from engine.cli.errors import run_guarded
 
 app = typer.Typer(
@@ -32,10 +32,18 @@ def options(
     """Options of every command."""
 
 
-for room in (run, chats, corpus, guards, evaluate):
+for room in (run, users, chats, corpus, guards, evaluate):
     room.register(app)
 
 
 def main() -> None:
     """Entry point of the installed program."""
-    sys.exit(run_guarded(lambda: app(standalone_mode=False), debug="--debug" in sys.argv))
+    words, debug = without_debug(sys.argv[1:])
+    sys.exit(run_guarded(lambda: app(words, standalone_mode=False), debug=debug))
+
+
+def without_debug(words: list[str]) -> tuple[list[str], bool]:
+    """The command line without `--debug`, wherever it stands, and whether it did; what follows `--` is text."""
+    end = words.index("--") if "--" in words else len(words)
+    kept = [word for word in words[:end] if word != "--debug"]
+    return kept + words[end:], len(kept) < end

@@ -8,12 +8,12 @@ import typer
 from rich.console import Console
 
 from engine.cli.batch import emit
+from engine.cli.options import AsJson
 from engine.cli.running.deployment import Deployment
-from engine.settings import Settings
+from engine.settings import load_settings
 from engine.wire.staff import Scope
 
 SCOPES = ", ".join(get_args(Scope))
-AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -89,8 +89,9 @@ def console(
     """Serve the console; Streamlit takes this process over."""
     from engine.cli.running.serve import become_console
 
-    settings = Settings()
-    become_console(_deployment(), host or settings.console_host, port or settings.console_port)
+    deployment = _deployment()
+    settings = deployment.settings
+    become_console(deployment, host or settings.console_host, port or settings.console_port)
 
 
 def token(
@@ -114,4 +115,4 @@ def token(
 
 
 def _deployment() -> Deployment:
-    return Deployment.of(Settings())
+    return Deployment(load_settings())

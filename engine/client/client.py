@@ -46,13 +46,6 @@ class EngineClient:
         """Get a token to act for a signed-in member of the staff."""
         return self._post("/v1/staff/sessions", request, StaffSession, console_key)
 
-    def ready(self) -> bool:
-        """Whether the API says that it can serve."""
-        try:
-            return self._http.get("/readyz").is_success
-        except httpx.HTTPError:
-            return False
-
     def _post(self, path: str, request: BaseModel, answer: type[Answer], bearer: str | None) -> Answer:
         headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
         body = request.model_dump(mode="json", exclude_none=True)

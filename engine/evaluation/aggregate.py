@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from engine.evaluation.metrics import NONE_METRICS, PROPORTIONS, RETRIEVAL_METRICS
+from engine.evaluation.metrics import PROPORTIONS
 from engine.evaluation.records import ALL, CaseResult, MetricRow
 from engine.evaluation.sets import EvalSet
 from engine.evaluation.statistics import clustered_bootstrap, wilson
+from engine.wire.metrics import NONE_METRICS, RETRIEVAL_METRICS
 
 
 def aggregate(eval_set: EvalSet, results: Sequence[CaseResult], *, seed: int) -> tuple[MetricRow, ...]:

@@ -9,19 +9,11 @@ score 0.0.
 
 from collections.abc import Collection, Iterable, Sequence
 
+from engine.wire.metrics import NONE_METRICS, PRECISION_AT, RECALL_AT
+
 DEPTH = 10
 """Length of the one list that all metrics are read from."""
-RECALL_AT = (4, 5)
-PRECISION_AT = (1, 3, 5)
-
-RETRIEVAL_METRICS = (
-    *(f"recall@{k}" for k in RECALL_AT),
-    *(f"precision@{k}" for k in PRECISION_AT),
-    "mrr",
-    "false_abstention",
-)
-NONE_METRICS = ("abstention",)
-PROPORTIONS = frozenset({*(f"recall@{k}" for k in RECALL_AT), "abstention", "false_abstention"})
+PROPORTIONS = frozenset({*(f"recall@{k}" for k in RECALL_AT), *NONE_METRICS, "false_abstention"})
 """Metrics that are 0 or 1 for a case, so that their mean is a share."""
 
 

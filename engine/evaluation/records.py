@@ -6,15 +6,13 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
-from engine.evaluation.metrics import NONE_METRICS, RETRIEVAL_METRICS
 from engine.evaluation.statistics import Interval
+from engine.wire.metrics import METRICS
 
 Status = Literal["running", "done", "failed", "cancelled"]
 ALL = "all"
 """Both languages together."""
 LANGS = (ALL, "ru", "en")
-
-_METRICS = (*RETRIEVAL_METRICS, *NONE_METRICS)
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,7 @@ class RunHead:
 
     @property
     def short_id(self) -> str:
+        """Enough of the id to name the run to people."""
         return self.id.hex[:8]
 
 
@@ -86,6 +85,6 @@ def recorded(head: RunHead, metrics: Iterable[MetricRow] = (), cases: Iterable[C
     """A run with its figures and cases in one order, whether just measured or from the store."""
     return RecordedRun(
         head,
-        tuple(sorted(metrics, key=lambda m: (m.set_name, LANGS.index(m.lang), _METRICS.index(m.metric)))),
+        tuple(sorted(metrics, key=lambda m: (m.set_name, LANGS.index(m.lang), METRICS.index(m.metric)))),
         tuple(sorted(cases, key=lambda case: (case.set_name, case.case_id))),
     )

@@ -50,6 +50,7 @@ class NoneCase(_Case):
 
     @property
     def cluster(self) -> str:
+        """Cases of one kind hang together."""
         return self.kind
 
 

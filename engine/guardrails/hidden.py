@@ -10,13 +10,11 @@ from urllib.parse import unquote
 
 Piece = tuple[tuple[int, int], str]
 
-_MOST_PIECES = 64
-_LONGEST_PIECE = 20_000
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
 def _base64(piece: str) -> str:
-    plain = piece.rstrip("=").replace("-", "+").replace("_", "/")
+    plain = "".join(piece.split()).rstrip("=").replace("-", "+").replace("_", "/")
     return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True).decode()
 
 
@@ -30,23 +28,24 @@ def _rot13(piece: str) -> str:
 
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}={0,2}"), _base64),
+    # the same, wrapped at a fixed width
+    (re.compile(r"(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/_-]{40,}[ \t]*\r?\n[ \t>]*)+[A-Za-z0-9+/_-]+={0,2}"), _base64),
     (re.compile(r"(?<![0-9A-Za-z])(?:(?:0x|\\x)?[0-9a-fA-F]{2}[ :]?){12,}(?![0-9A-Za-z])"), _hex),
     (re.compile(r"%[0-9A-Fa-f]{2}(?:%[0-9A-Fa-f]{2}|[\w.+-]){12,}"), unquote),
     (re.compile(r"(?:&#?[0-9A-Za-z]{1,8};[ ]?){6,}"), html.unescape),
     (re.compile(r"(?:\\u[0-9a-fA-F]{4}[ ]?){6,}"), lambda piece: codecs.decode(piece, "unicode_escape")),
     (re.compile(r"\b(?:vtaber|qvfertneq|sbetrg|birgevqr|erirny)\b[^\n.]{0,300}", re.IGNORECASE), _rot13),
 )
+_BLANK = re.compile(r"\s")
 _TAGS = re.compile("[\U000e0020-\U000e007f]{4,}")
 
 
 def decoded_pieces(text: str) -> Iterator[Piece]:
-    """Pieces that decode to readable text, with that text; at most a few dozen, none of them huge."""
+    """Pieces that decode to readable text, with that text."""
     for pattern, decode in _FORMS:
-        for count, match in enumerate(pattern.finditer(text)):
-            if count >= _MOST_PIECES:
-                break
+        for match in pattern.finditer(text):
             try:
-                plain = decode(match.group()[:_LONGEST_PIECE])
+                plain = decode(match.group())
             except (ValueError, binascii.Error):
                 continue
             if _is_readable(plain) and plain != match.group():
@@ -61,5 +60,5 @@ def tag_runs(text: str) -> Iterator[Piece]:
 
 
 def _is_readable(plain: str) -> bool:
-    letters = len(_LETTERS.findall(plain))
-    return letters >= 6 and plain.isprintable() is not False and letters + plain.count(" ") > len(plain) * 0.7
+    letters, blanks = len(_LETTERS.findall(plain)), len(_BLANK.findall(plain))
+    return letters >= 6 and _BLANK.sub("", plain).isprintable() and letters + blanks > len(plain) * 0.7

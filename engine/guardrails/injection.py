@@ -12,12 +12,13 @@ that could not be checked must not reach a prompt.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
-from engine.guardrails.hidden import decoded_pieces, tag_runs
-from engine.guardrails.rules import Hit, RuleSet, load_rules
+from engine.guardrails.gate import part, shipped, unique
+from engine.guardrails.hidden import Piece, decoded_pieces, tag_runs
+from engine.guardrails.rules import Hit, RuleSet
 from engine.text.sentences import split_sentences
 
 REDACTED = "[REDACTED:injection]"
@@ -43,6 +44,7 @@ _MARKDOWN_COMMENT = re.compile(r"^\[(?://|comment)\]:[ \t]*(?:#|<>)[ \t]*[(\"'](
 _CONSTRUCT = re.compile(
     r"!?\[[^\[\]\n]{0,300}\]\([^()\s]{0,1000}\)|\{[^{}]{0,400}(?:\{[^{}]{0,400}\}[^{}]{0,200}){0,3}\}"
 )
+_PARAGRAPH = "\n\n"
 _BETWEEN = re.compile(r"[\s.,;:!?…*_#>\"'«»“”()\[\]-]*")
 
 Span = tuple[int, int]
@@ -50,28 +52,27 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Sanitised:
-    """A text without injected instructions, the number of cuts and the rules behind them in order of position."""
+    """A text without injected instructions, the number of cuts and the rules behind them in order of position.
+
+    `shadow_rule_ids` names the rules in shadow mode that hit; they cut nothing.
+    """
 
     text: str
     redactions: int
     rule_ids: tuple[str, ...]
+    shadow_rule_ids: tuple[str, ...] = ()
 
 
 def sanitise(text: str, channel: str = "chunk", rules: RuleSet | None = None) -> Sanitised:
     """Cut injected instructions. In names ("title", "document") joined_words-like-these are read as words."""
-    found = _Search(text, channel, rules or _injection_rules())
+    found = _Search(text, channel, shipped("injection*.yaml") if rules is None else rules)
     spans = found.spans()
     out: list[str] = []
     done = 0
     for start, end in spans:
         out += text[done:start], REDACTED
         done = end
-    return Sanitised("".join(out) + text[done:], len(spans), found.rule_ids if spans else ())
-
-
-@lru_cache(maxsize=1)
-def _injection_rules() -> RuleSet:
-    return load_rules("injection*.yaml")
+    return Sanitised("".join(out) + text[done:], len(spans), found.rule_ids if spans else (), unique(found.shadow))
 
 
 class _Search:
@@ -81,7 +82,9 @@ class _Search:
         self.text = text
         self._rules = rules
         self._units = split_sentences(text, semicolons=True)
-        hits = [hit for hit in rules.match(_readable(text, channel)) if hit.enforced]
+        found = part(rules.match(_readable(text, channel)))
+        hits = found.enforced
+        self.shadow = list(found.shadow)
         self._quotes = [match.span() for match in _QUOTES.finditer(text)] if hits else []
         self._constructs = [match.span() for match in _CONSTRUCT.finditer(text)] if hits else []
         self._whole: list[tuple[Span, str]] = []
@@ -107,7 +110,7 @@ class _Search:
         if cuts:
             cuts += self._comments(cuts)
         ids = [hit.rule_id for n in sorted(chosen) for hit in self._attack.get(n, self._follow.get(n, []))]
-        self.rule_ids = tuple(dict.fromkeys([*ids, *(rule for _, rule in [*self._whole, *encoded])]))
+        self.rule_ids = unique([*ids, *(rule for _, rule in [*self._whole, *encoded])])
         return _merged(self.text, cuts)
 
     def _of(self, start: int, end: int) -> list[int]:
@@ -116,7 +119,7 @@ class _Search:
 
     def _is_construct(self, hit: Hit) -> bool:
         """Whether the hit stands inside a link or an object, which then goes as a whole and alone."""
-        around = next((one for one in self._constructs if one[0] <= hit.start and hit.end <= one[1]), None)
+        around = _around(self._constructs, hit)
         if around is not None:
             self._whole.append((around, hit.rule_id))
         return around is not None
@@ -125,7 +128,7 @@ class _Search:
         """Whether the hit stands in quotation marks and the text around speaks about such things."""
         if not self._discussed.intersection(range(unit - 2, unit + 3)):
             return False
-        return any(a <= hit.start and hit.end <= b for a, b in self._quotes)
+        return _around(self._quotes, hit) is not None
 
     def _carried_on(self, attack: set[int]) -> set[int]:
         """The attacking sentences with their neighbours that carry the attack on."""
@@ -138,7 +141,7 @@ class _Search:
                         break
                     if at in self._follow and at not in self._discussed:
                         chosen.add(at)
-                    elif not (step == 1 and at + 1 in chosen | attack and self._joined(at, at + 1)):
+                    elif not (step == 1 and at + 1 in chosen and self._joined(at, at + 1)):
                         break
                     else:
                         chosen.add(at)
@@ -176,8 +179,9 @@ class _Search:
             insides.append((at + 4, len(self.text) if end < 0 else end))
             at = -1 if end < 0 else self.text.find("<!--", end)
         out: list[Span] = []
+        merged = _merged(self.text, cuts)
         for a, b in insides:
-            if any(start < b and a < end for start, end in cuts):
+            if any(True for _ in _overlapping(merged, a, b)):
                 inner = self.text[a:b]
                 out.append((a + len(inner) - len(inner.lstrip()), b - len(inner) + len(inner.rstrip())))
         return out
@@ -186,24 +190,43 @@ class _Search:
         """Encoded pieces that attack once decoded, and those that a decoding order stands next to."""
         out: list[tuple[Span, str]] = []
         orders = {n for n, hits in self._attack.items() if any(hit.category == "encoding" for hit in hits)}
-        for span, plain in decoded_pieces(self.text):
-            unit = self._of(*span)
-            ordered = bool(orders.intersection(m for n in unit for m in (n - 1, n, n + 1)))
-            if ordered or self._attacks(plain):
+        pieces = list(decoded_pieces(self.text))
+        attacking = self._attacking(pieces)
+        for number, (span, _) in enumerate(pieces):
+            near = (m for n in self._of(*span) for m in (n - 1, n, n + 1))
+            if number in attacking or orders.intersection(near):
                 out.append((span, "injection.encoded"))
-        for span, plain in tag_runs(self.text):
-            if len(plain.split()) > 2 or self._attacks(plain):
+        tags = list(tag_runs(self.text))
+        attacking = self._attacking(tags)
+        for number, (span, plain) in enumerate(tags):
+            if number in attacking or len(plain.split()) > 2:
                 out.append((span, "injection.hidden_tags"))
         return out
 
-    def _attacks(self, plain: str) -> bool:
-        return any(hit.enforced and hit.category not in _CONTEXT for hit in self._rules.match(plain))
+    def _attacking(self, pieces: list[Piece]) -> set[int]:
+        """Which pieces attack; all are matched at once, a paragraph each, so that many small ones cost no more."""
+        if not pieces:
+            return set()
+        starts: list[int] = []
+        at = 0
+        for _, plain in pieces:
+            starts.append(at)
+            at += len(plain) + len(_PARAGRAPH)
+        found = part(self._rules.match(_PARAGRAPH.join(plain for _, plain in pieces)))
+        self.shadow += found.shadow
+        return {bisect_right(starts, hit.start) - 1 for hit in found.enforced if hit.category not in _CONTEXT}
 
 
 def _readable(text: str, channel: str) -> str:
     """The text as it is matched: same length, joined words apart."""
     text = _WORD_JOINT.sub(lambda match: " " * len(match.group()), text)
     return _NAME_JOINT.sub(" ", text) if channel in _NAMES else text
+
+
+def _around(spans: list[Span], hit: Hit) -> Span | None:
+    """The span of an ordered list without overlaps that the hit stands in."""
+    at = bisect_right(spans, hit.start, key=lambda span: span[0]) - 1
+    return spans[at] if at >= 0 and hit.end <= spans[at][1] else None
 
 
 def _overlapping(units: list[Span], start: int, end: int) -> Iterable[tuple[int, Span]]:

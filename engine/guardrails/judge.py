@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from engine.guardrails.wrap import new_nonce, wrap_source
-from engine.models.base import JsonSchema, LanguageModel, Message, ModelError
+from engine.guardrails.wrap import new_nonce, wrap_data, wrap_source
+from engine.models.base import JsonSchema, LanguageModel, Message
 
 JudgeStatus = Literal["ok", "blocked", "rewritten", "ungrounded", "judge_error", "off"]
 
@@ -53,12 +53,18 @@ class Judge(Protocol):
     async def check(self, question: str, sources: Sequence[tuple[str, str]], answer: str) -> JudgeVerdict:
         """Never raises: a failure is the verdict `judge_error`."""
 
+    async def close(self) -> None:
+        """Let go of connections."""
+
 
 class NoJudge:
     """No language model is configured: the layer is off, and says so."""
 
     async def check(self, question: str, sources: Sequence[tuple[str, str]], answer: str) -> JudgeVerdict:
         return JudgeVerdict("off")
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
 
 class ModelJudge:
@@ -70,16 +76,21 @@ class ModelJudge:
     async def check(self, question: str, sources: Sequence[tuple[str, str]], answer: str) -> JudgeVerdict:
         nonce = new_nonce()
         parts = [wrap_source(n, title, text, nonce) for n, (title, text) in enumerate(sources, start=1)]
-        parts.append(_wrap("question", question, nonce))
-        parts.append(_wrap("answer", answer, nonce))
+        parts.append(wrap_data("question", question, nonce))
+        # The answer keeps its citations, which the rubric is about: only its tags are made harmless.
+        parts.append(wrap_data("answer", answer, nonce, markers=True))
         messages = [Message("system", _RUBRIC), Message("user", "\n\n".join(parts))]
         try:
             reply = await self._model.complete(messages, SCHEMA)
-        except ModelError:
+        except Exception:
+            # Whatever a judge does wrong, the answer's fate is decided by the failure rule and not by a traceback.
             return JudgeVerdict("judge_error")
         tokens = {"judge_prompt": reply.usage.prompt, "judge_completion": reply.usage.completion}
         status, text = read_verdict(reply.data)
         return JudgeVerdict(status, text, tokens)
+
+    async def close(self) -> None:
+        await self._model.close()
 
 
 def read_verdict(data: dict[str, Any] | None) -> tuple[JudgeStatus, str]:
@@ -94,9 +105,3 @@ def read_verdict(data: dict[str, Any] | None) -> tuple[JudgeStatus, str]:
         return status, ""
     text = data.get("text")
     return ("rewritten", text.strip()) if isinstance(text, str) and text.strip() else ("judge_error", "")
-
-
-def _wrap(name: str, text: str, nonce: str) -> str:
-    """Question or answer between delimiters that neither can contain."""
-    tag = f"{name}_{nonce}"
-    return f"<{tag}>\n{text.replace(nonce, '')}\n</{tag}>"

@@ -8,6 +8,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from engine.text.characters import INVISIBLE
+
 PAIRS = {"[": "]", "［": "］", "【": "】", "〔": "〕", "〖": "〗"}
 _CLOSERS = frozenset(PAIRS.values())
 _LONGEST_MARKER = 2000
@@ -15,7 +17,6 @@ _LONGEST_RANGE = 100
 _HUGE = 10**18
 _TELLING = frozenset("_=:—–- \n")
 
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _LABEL = re.compile(
     r"(?:\^|#|(?:sources?|src|refs?|references?|citations?|documents?|docs?"
     r"|источник(?:и|а|ов)?|ист|ссылк[аи]|документы?|док|no|n)(?:\.|(?=[\s:#\d])))\s*[:#]?\s*(?:no\.?\s*)?"
@@ -63,7 +64,7 @@ def parse(content: str) -> Marker | None:
         return Marker(((int(content), int(content)),))
     if not content or len(content) > _LONGEST_MARKER:
         return None
-    plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", content)).casefold().strip()
+    plain = unicodedata.normalize("NFKC", INVISIBLE.sub("", content)).casefold().strip()
     if not any(c.isdecimal() for c in plain):
         return None
     if "†" in plain:  # 【1†source】; in 【4:0†source】 the first number does not count sources

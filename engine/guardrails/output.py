@@ -5,10 +5,9 @@ enforced hit blocks the whole answer. Shadow rules are reported and have no cons
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
-from engine.guardrails.rules import RuleSet, load_rules
+from engine.guardrails.gate import Gate, unique
 
 Status = Literal["ok", "blocked", "guard_error"]
 
@@ -24,32 +23,21 @@ class GuardVerdict:
     shadow_rule_ids: tuple[str, ...] = ()
 
 
-class OutputGuard:
+class OutputGuard(Gate):
     """Checks answers. Pure and safe for threads; a failure of matching is `guard_error`, never `ok`."""
 
-    def __init__(self, rules: RuleSet | None = None) -> None:
-        self._rules = _output_rules() if rules is None else rules
+    files = "output*.yaml"
 
-    def check(self, text: str, lang: str | None = None) -> GuardVerdict:
-        """The verdict on a whole answer.
-
-        `lang` is taken for the caller's convenience and changes nothing: every rule reads every text, for an
-        answer in one language may carry a sentence of the other.
-        """
+    def check(self, text: str) -> GuardVerdict:
+        """The verdict on a whole answer; an answer in one language may carry a sentence of the other."""
         try:
-            hits = self._rules.match(text)
+            found = self._found(text)
         except Exception:  # whatever went wrong in matching, an unchecked answer is not shown
             return GuardVerdict("guard_error")
-        enforced = [hit for hit in hits if hit.enforced]
         return GuardVerdict(
-            status="blocked" if enforced else "ok",
-            rule_ids=tuple(dict.fromkeys(hit.rule_id for hit in enforced)),
-            categories=tuple(dict.fromkeys(hit.category for hit in enforced)),
-            spans=tuple(dict.fromkeys((hit.start, hit.end) for hit in enforced)),
-            shadow_rule_ids=tuple(dict.fromkeys(hit.rule_id for hit in hits if not hit.enforced)),
+            status="blocked" if found.enforced else "ok",
+            rule_ids=unique(hit.rule_id for hit in found.enforced),
+            categories=unique(hit.category for hit in found.enforced),
+            spans=tuple(dict.fromkeys((hit.start, hit.end) for hit in found.enforced)),
+            shadow_rule_ids=found.shadow,
         )
-
-
-@lru_cache(maxsize=1)
-def _output_rules() -> RuleSet:
-    return load_rules("output*.yaml")

@@ -118,9 +118,6 @@ class RuleSet:
             raise RuleError(f"rule {rule_id}: {type(error).__name__}") from error
         return sorted(hits, key=lambda hit: (hit.start, hit.end, hit.rule_id))
 
-    def __len__(self) -> int:
-        return len(self.rules)
-
 
 def load_rules(pattern: str = "*.yaml", directory: Path = RULES) -> RuleSet:
     """The rules of the files whose name fits, for example "urgent_*.yaml"; raises `RuleFileError`."""

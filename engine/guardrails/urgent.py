@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
-from engine.guardrails.rules import RuleSet, load_rules
+from engine.guardrails.gate import Gate
 
 KINDS = (
     "cardiac",
@@ -29,6 +28,8 @@ KINDS = (
     "violence",
     "hypertensive_crisis",
 )
+CRISIS = "suicide"
+"""Its text names the crisis line, so it goes before every other kind; of the others the first one said counts."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +45,15 @@ class UrgentVerdict:
     shadow: tuple[str, ...] = ()
 
 
-class UrgentGate:
+class UrgentGate(Gate):
     """Escalates what may be an emergency; docs/safety-policy.md says what passes. Pure."""
 
-    def __init__(self, rules: RuleSet | None = None) -> None:
-        self._rules = _shipped() if rules is None else rules
+    files = "urgent_*.yaml"
 
     def check(self, text: str) -> UrgentVerdict:
         """The verdict on one message; raises `RuleError` where the caller must fail closed."""
-        hits = self._rules.match(text)
-        shadow = tuple(dict.fromkeys(hit.rule_id for hit in hits if not hit.enforced))
-        for hit in hits:
-            if hit.enforced:
-                return UrgentVerdict(True, hit.category, hit.rule_id, shadow)
-        return UrgentVerdict(False, shadow=shadow)
-
-
-@lru_cache(maxsize=1)
-def _shipped() -> RuleSet:
-    return load_rules("urgent_*.yaml")
+        found = self._found(text)
+        if not found.enforced:
+            return UrgentVerdict(False, shadow=found.shadow)
+        first = min(found.enforced, key=lambda hit: hit.category != CRISIS)
+        return UrgentVerdict(True, first.category, first.rule_id, found.shadow)

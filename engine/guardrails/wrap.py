@@ -9,14 +9,13 @@ import re
 import secrets
 
 from engine.guardrails.citations import neutralise_markers
+from engine.text.characters import INVISIBLE_CLASS
 
 _NONCE = re.compile(r"[0-9a-z]{8,64}")
 _LONGEST_TITLE = 200
 
 # `<` and what renders or normalises to it; "< 7 %" and "<5" stay: no tag begins with a digit.
-_TAG_OPEN = re.compile(
-    r"[<＜﹤‹〈⟨❮][\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]*(?=[^\s\d=])"
-)
+_TAG_OPEN = re.compile(rf"[<＜﹤‹〈⟨❮][\s{INVISIBLE_CLASS}]*(?=[^\s\d=])")
 _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _TEMPLATE = re.compile(r"\{\{|\}\}|\[/?INST\]|\[/?SYS\]", re.IGNORECASE)
 
@@ -45,11 +44,26 @@ def wrap_source(n: int, title: str, body: str, nonce: str) -> str:
     )
 
 
+def wrap_data(label: str, body: str, nonce: str, *, markers: bool = False) -> str:
+    """A text of the reader's or of the app's between delimiters that it cannot contain.
+
+    With `markers` its citation markers stay: an answer under test is judged with them.
+    """
+    tag = f"data_{nonce}"
+    text = _without_tags(body, nonce)
+    inside = text if markers else neutralise_markers(text)
+    return f'<{tag} of="{_attribute(label, nonce)}" trust="untrusted">\n{inside}\n</{tag}>'
+
+
 def _inert(text: str, nonce: str) -> str:
     """The text without what could be taken for a tag, a template token, the nonce or a citation of ours."""
+    return neutralise_markers(_without_tags(text, nonce))
+
+
+def _without_tags(text: str, nonce: str) -> str:
     without = re.sub(re.escape(nonce), " ", text, flags=re.IGNORECASE)
     escaped = _TAG_OPEN.sub("&lt;", without)
-    return neutralise_markers(_TEMPLATE.sub(lambda match: " ".join(match.group()), escaped))
+    return _TEMPLATE.sub(lambda match: " ".join(match.group()), escaped)
 
 
 def _attribute(text: str, nonce: str) -> str:

@@ -1,7 +1,7 @@
 """Bring the stored corpus to what stands on disk: changed documents only, in one transaction."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
@@ -10,19 +10,19 @@ from engine.knowledge.chunking import CHUNK_SIZE, OVERLAP, Chunk, chunk_sections
 from engine.knowledge.corpus import CorpusDocument
 from engine.models.base import Embedder, Vectors
 from engine.storage import corpus_store as store
-from engine.storage.migrate import owner_connection
+from engine.storage.migrate import limit_lock_waits, owner_connection
 from engine.storage.schema import GLOBAL_USER_ID
 from engine.text.lexemes import tsvector
 from engine.text.sentences import split_sentences
 
-FORM = f"6:{CHUNK_SIZE}:{OVERLAP}"
+FORM = f"7:{CHUNK_SIZE}:{OVERLAP}"
 """Changes whenever chunks, lexemes or the embedded text are made in another way, so that all is made anew."""
 
 Progress = Callable[[int, int], None]
 
 
 class SpaceMismatchError(RuntimeError):
-    """The corpus was embedded by other models than those that are active."""
+    """The corpus was embedded by other models, or other versions of them, than those that are active."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ def seed(
         SpaceMismatchError: the active models are not those of the stored vectors and `reembed` was not asked for.
         StorageError: the database refused.
     """
-    spaces = [embedder.space for embedder in embedders]
+    active = {embedder.space: embedder.model for embedder in embedders}
     with owner_connection(admin_url) as connection:
         state = store.read_state(connection)
         stored = {} if state is None else store.read_hashes(connection)
-        if state is not None and not set(spaces) <= set(state.spaces) and not reembed:
-            raise SpaceMismatchError(space_mismatch(state.spaces, spaces))
+        if state is not None and not active.items() <= state.models.items() and not reembed:
+            raise SpaceMismatchError(space_mismatch(state.models, active))
     wanted = {document.name: stored_hash(document) for document in documents}
     fresh = [document for document in documents if reembed or stored.get(document.name) != wanted[document.name]]
     gone = sorted(set(stored) - set(wanted))
@@ -66,22 +66,29 @@ def seed(
         prepared.append(_prepare(document, wanted[document.name], embedders))
         progress(index + 1, len(fresh))
     with owner_connection(admin_url) as connection:
+        limit_lock_waits(connection)
+        make_space = store.replace_space if reembed else store.create_space
         for embedder in embedders:
-            store.create_space(connection, embedder.space, embedder.dimension, embedder.model)
+            make_space(connection, embedder.space, embedder.dimension, embedder.model)
         store.delete_documents(connection, gone + [document.name for document in fresh])
         for item in prepared:
             store.insert_document(connection, item)
-        chunks = store.refresh(connection, corpus_hash(documents), spaces, datetime.now(UTC))
+        chunks = store.refresh(connection, corpus_hash(documents), list(active), datetime.now(UTC))
     changed = sum(document.name in stored for document in fresh)
     return SeedReport(len(fresh) - changed, changed, len(gone), len(documents) - len(fresh), chunks)
 
 
-def space_mismatch(stored: Sequence[str], active: Sequence[str]) -> str:
-    """The one line that refuses a change of embedder."""
+def space_mismatch(stored: Mapping[str, str], active: Mapping[str, str]) -> str:
+    """The one line that refuses a change of embedder; both say the model of each space."""
+    cure = "install the former version" if set(active) <= set(stored) else "set ANAMNESIS_EMBEDDER back"
     return (
-        f"The corpus holds vectors of {', '.join(stored)}, but the active embedder makes {', '.join(active)}. "
-        "Run `anamnesis reembed`, or set ANAMNESIS_EMBEDDER back."
+        f"The corpus holds vectors of {_models(stored)}, but the active embedder makes those of {_models(active)}. "
+        f"Run `anamnesis reembed`, or {cure}."
     )
+
+
+def _models(spaces: Mapping[str, str]) -> str:
+    return ", ".join(f"{space} ({model})" for space, model in sorted(spaces.items()))
 
 
 def stored_hash(document: CorpusDocument) -> str:

@@ -43,6 +43,8 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True)
 class Message:
+    """One message of a prompt."""
+
     role: Literal["system", "user", "assistant"]
     content: str
 
@@ -70,6 +72,8 @@ class JsonSchema:
 
     name: str
     schema: dict[str, Any] = field(default_factory=dict)
+    decisive: str | None = None
+    """The field that matters: a reply whose objects disagree in it is none."""
 
 
 class LanguageModel(Protocol):
@@ -80,4 +84,7 @@ class LanguageModel(Protocol):
         """Name of the model as it stands in traces."""
 
     async def complete(self, messages: Sequence[Message], schema: JsonSchema | None = None) -> Completion:
-        """One answer. Raises ModelError on time-out, refusal of the endpoint or an unparsable object."""
+        """One answer. Raises ModelError on time-out, refusal, a reply that was cut off or an unparsable object."""
+
+    async def close(self) -> None:
+        """Let go of the connections; after it nothing is asked."""

@@ -33,5 +33,6 @@ def _client(settings: Settings, model: str) -> LanguageModel | None:
         model=model,
         timeout=settings.llm_timeout,
         retries=settings.llm_retries,
+        max_tokens=settings.llm_max_tokens,
         structured=settings.llm_structured,
     )

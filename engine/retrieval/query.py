@@ -17,19 +17,20 @@ class Query:
     vectors: dict[str, list[float]]
 
 
-def has_words(text: str) -> bool:
-    """Whether there is anything to look for: a letter or a digit."""
-    return any(character.isalnum() for character in text)
+def has_topic(text: str) -> bool:
+    """Whether there is anything to look for: at least one word that is not a function word alone."""
+    return bool(query_terms(text))
 
 
 def build_query(text: str, embedders: Sequence[Embedder]) -> Query:
     """Encode a question once for all arms; the vectors are reused by whoever needs them.
 
     Raises:
-        ValueError: the text holds no letter and no digit.
+        ValueError: the text names no topic.
     """
-    text = clean(text).strip()
-    if not has_words(text):
-        raise ValueError("A question needs a letter or a digit.")
-    vectors = {embedder.space: embedder.queries([text])[0].tolist() for embedder in embedders}
-    return Query(text, tuple(query_terms(text)), vectors)
+    terms = query_terms(text)
+    if not terms:
+        raise ValueError("A question needs a word that names something.")
+    cleaned = clean(text).strip()
+    vectors = {embedder.space: embedder.queries([cleaned])[0].tolist() for embedder in embedders}
+    return Query(cleaned, tuple(terms), vectors)

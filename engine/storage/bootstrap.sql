@@ -26,6 +26,7 @@ CREATE SCHEMA IF NOT EXISTS jobs AUTHORIZATION anamnesis_owner;
 CREATE SCHEMA IF NOT EXISTS telemetry AUTHORIZATION anamnesis_owner;
 CREATE SCHEMA IF NOT EXISTS metrics AUTHORIZATION anamnesis_owner;
 ALTER ROLE anamnesis_engine SET search_path = pg_catalog, public;
+ALTER ROLE anamnesis_engine SET statement_timeout = '30s';
 ALTER ROLE anamnesis_console SET search_path = pg_catalog, public;
 ALTER ROLE anamnesis_console SET statement_timeout = '10s';
 ALTER ROLE anamnesis_console SET default_transaction_read_only = on;

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.engine import Connection
 
-from engine.storage.schema import GLOBAL_USER_ID, chunk, corpus_state, document, lexeme
+from engine.storage.schema import GLOBAL_USER_ID, chunk, corpus_state, document, embedding_space, lexeme
 from engine.storage.vectors import to_literal
 
 Vector = NDArray[np.float32]
@@ -18,6 +18,8 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class StoredChunk:
+    """A chunk as it is written, with its lexemes and vectors."""
+
     id: UUID
     ordinal: int
     section: str
@@ -32,6 +34,8 @@ class StoredChunk:
 
 @dataclass(frozen=True)
 class StoredDocument:
+    """A document of the corpus as it is written, with its chunks."""
+
     id: UUID
     name: str
     topic: str
@@ -46,16 +50,23 @@ class StoredDocument:
 
 @dataclass(frozen=True)
 class CorpusState:
+    """What the last seeding left."""
+
     hash: str
     documents: int
     chunks: int
     spaces: list[str]
+    models: dict[str, str]
+    """The model of the stored vectors, by space."""
 
 
 def read_state(connection: Connection) -> CorpusState | None:
-    """What is stored now; None before the first seeding."""
+    """What is stored now, as any role that may read it; None before the first seeding."""
+    state, space = corpus_state.c, embedding_space.c
+    models = sa.select(sa.func.coalesce(sa.func.jsonb_object_agg(space.name, space.model), sa.text("'{}'::jsonb")))
+    models = models.where(space.name == sa.any_(state.spaces))
     row = connection.execute(
-        sa.select(corpus_state.c.hash, corpus_state.c.documents, corpus_state.c.chunks, corpus_state.c.spaces)
+        sa.select(state.hash, state.documents, state.chunks, state.spaces, models.scalar_subquery())
     ).one_or_none()
     return None if row is None else CorpusState(*row)
 
@@ -74,6 +85,18 @@ def create_space(connection: Connection, name: str, dimension: int, model: str) 
         sa.text("SELECT knowledge.create_embedding_space(:name, :dimension, :model)"),
         {"name": name, "dimension": dimension, "model": model},
     )
+
+
+def replace_space(connection: Connection, name: str, dimension: int, model: str) -> None:
+    """Make the tables of an embedding space anew where another model filled them; whatever they held goes."""
+    space = embedding_space.c
+    others = sa.or_(space.dimension != dimension, space.model != model)
+    gone = connection.execute(sa.delete(embedding_space).where(space.name == name, others).returning(space.name))
+    for known in gone.scalars():
+        # Chunks first, as search does: whoever takes locks in another order may wait for one who waits for him.
+        connection.exec_driver_sql("LOCK TABLE knowledge.chunk")
+        connection.exec_driver_sql(f"DROP TABLE knowledge.embedding_{known}, knowledge.sentence_{known}")
+    create_space(connection, name, dimension, model)
 
 
 def delete_documents(connection: Connection, names: Sequence[str]) -> None:

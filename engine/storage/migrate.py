@@ -1,6 +1,7 @@
 """Bring a database to the present schema: bootstrap, migrations, functions and views."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,22 +13,25 @@ from alembic.script import ScriptDirectory
 from psycopg import sql
 from sqlalchemy.engine import URL, Connection, make_url
 
-from engine.storage.errors import StorageError, explain
+from engine.storage import waits
+from engine.storage.errors import DRIVER_ERRORS, StorageError, explain
 from engine.storage.scripts import run_script
 
 HERE = Path(__file__).parent
 MIGRATION_LOCK = 731_004_211
 """Key of the advisory lock that lets one process migrate at a time."""
 
+_DECLARED = re.compile(r"^CREATE (?:OR REPLACE )?FUNCTION ([a-z0-9_.]+)", re.MULTILINE)
+
 
 @contextmanager
 def admin_connection(admin_url: str) -> Iterator[Connection]:
     """A connection of the administrator's, errors told in one clear line."""
-    engine = sa.create_engine(admin_url, poolclass=sa.NullPool)
+    engine = sa.create_engine(admin_url, poolclass=sa.NullPool, connect_args=waits.connect_args(admin_url))
     try:
         with engine.connect() as connection:
             yield connection
-    except sa.exc.DBAPIError as error:
+    except DRIVER_ERRORS as error:
         raise explain(error, admin_url) from None
     finally:
         engine.dispose()
@@ -59,10 +63,16 @@ def migrate(admin_url: str) -> list[str]:
     """Run what is missing, in one transaction; return what was run (empty: nothing to do)."""
     with owner_connection(admin_url) as connection:
         _lock(connection)
+        limit_lock_waits(connection)
         done = _upgrade(connection)
         if _apply_functions(connection):
             done.append("functions")
         return done
+
+
+def limit_lock_waits(connection: Connection) -> None:
+    """From here to the end of the transaction give up rather than hold up every query behind a lock."""
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{waits.LOCK_SECONDS}s'")
 
 
 def _lock(connection: Connection) -> None:
@@ -73,13 +83,23 @@ def _require_server(connection: Connection) -> None:
     version = connection.execute(sa.text("SELECT current_setting('server_version_num')::int")).scalar_one()
     if version < 160000:
         raise StorageError(f"PostgreSQL 16 or newer is needed; this server is {version // 10000}. Upgrade it.")
-    available = connection.execute(
-        sa.text("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
-    ).scalar_one_or_none()
-    if available is None:
+    found = connection.execute(
+        sa.text("SELECT default_version, installed_version FROM pg_available_extensions WHERE name = 'vector'")
+    ).one_or_none()
+    if found is None:
         raise StorageError("The server lacks the extension pgvector. Install pgvector 0.8 or newer there.")
-    if tuple(int(part) for part in available.split(".")[:2]) < (0, 8):
-        raise StorageError(f"pgvector 0.8 or newer is needed; the server offers {available}. Upgrade it.")
+    offered, installed = found
+    if _too_old(offered):
+        raise StorageError(f"pgvector 0.8 or newer is needed; the server offers {offered}. Upgrade it.")
+    if installed is not None and _too_old(installed):
+        raise StorageError(
+            f"pgvector 0.8 or newer is needed; the database holds {installed}, the server offers {offered}. "
+            "Run `ALTER EXTENSION vector UPDATE` there as the administrator."
+        )
+
+
+def _too_old(pgvector: str) -> bool:
+    return tuple(int(part) for part in pgvector.split(".")[:2]) < (0, 8)
 
 
 def _set_password(connection: Connection, url: URL) -> None:
@@ -133,6 +153,9 @@ def _apply_functions(connection: Connection) -> bool:
     ).scalars()
     for view in views:
         connection.exec_driver_sql(f"DROP VIEW IF EXISTS metrics.{view} CASCADE")
+    declared = {name for script in scripts for name in _DECLARED.findall(script)}
+    for function in _existing_functions(connection, declared):
+        connection.exec_driver_sql(f"DROP FUNCTION {function}")
     for script in scripts:
         run_script(connection, script)
     connection.exec_driver_sql("GRANT USAGE ON SCHEMA metrics TO anamnesis_console")
@@ -140,3 +163,15 @@ def _apply_functions(connection: Connection) -> bool:
     connection.execute(sa.text("DELETE FROM telemetry.applied_functions"))
     connection.execute(sa.text("INSERT INTO telemetry.applied_functions VALUES (:digest)"), {"digest": digest})
     return True
+
+
+def _existing_functions(connection: Connection, names: set[str]) -> list[str]:
+    """Functions of these names with whatever parameters: a changed one would stay as a second beside the new one."""
+    found = connection.execute(
+        sa.text(
+            "SELECT p.oid::regprocedure::text FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace "
+            "WHERE n.nspname || '.' || p.proname = ANY(:names)"
+        ),
+        {"names": list(names)},
+    )
+    return list(found.scalars())

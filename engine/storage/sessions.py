@@ -7,7 +7,8 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from engine.storage.errors import StorageError, explain
+from engine.storage import waits
+from engine.storage.errors import DRIVER_ERRORS, StorageError, explain
 from engine.storage.schema import GLOBAL_USER_ID
 
 USER_NAMESPACE = uuid5(NAMESPACE_URL, "https://anamnesis.invalid/user")
@@ -41,8 +42,10 @@ class Database:
             url,
             pool_size=pool_size,
             max_overflow=pool_size,
+            pool_timeout=waits.POOL_SECONDS,
             pool_pre_ping=True,
             hide_parameters=True,  # a driver error must not carry a user's text
+            connect_args=waits.connect_args(url),
         )
 
     @asynccontextmanager
@@ -61,9 +64,11 @@ class Database:
                         sa.text("SELECT set_config('anamnesis.user_id', :user, true)"), {"user": str(tenant)}
                     )
                 yield connection
-        except sa.exc.DBAPIError as error:
+        except DRIVER_ERRORS as error:
             # `from None`: the driver's own text may quote a row.
             raise explain(error, self._url) from None
+        except sa.exc.TimeoutError:
+            raise StorageError("All connections of this process are in use. Try again in a moment.") from None
         except (OSError, TimeoutError) as error:
             raise StorageError(f"The database cannot be reached ({type(error).__name__}).") from None
 

@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 
-MINIMUM_KEY_BYTES = 32
+from engine.settings import MINIMUM_KEY_BYTES
 
 
 def query_hash(text: str, key: bytes) -> str:

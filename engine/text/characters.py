@@ -13,7 +13,9 @@ _FORMAT = (
     "\u00ad\u0600-\u0605\u061c\u06dd\u070f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U0001d173-\U0001d17a\U000e0000-\U000e007f"
 )
-INVISIBLE = re.compile(f"[{_FILLERS}{_FORMAT}]+")
+INVISIBLE_CLASS = _FILLERS + _FORMAT
+"""The inside of a character class: what shows nothing and takes no room."""
+INVISIBLE = re.compile(f"[{INVISIBLE_CLASS}]+")
 UNCLEAN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]+")
 
 _PUNCTUATION = {

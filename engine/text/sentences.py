@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-_BREAK = re.compile(r"[.!?…]+[\"'»”’)\]]*|[\n\r\x0b\x0c\x85\u2028\u2029]+|[;]")
-_LINE_ENDS = "\n\r\x0b\x0c\x85\u2028\u2029"
-_GAP = re.compile("[\\s\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]")
+from engine.text.characters import INVISIBLE_CLASS, LINE_BREAKS
+
+_BREAK = re.compile(rf"[.!?…]+[\"'»”’)\]]*|[{LINE_BREAKS}]+|[;]")
+_GAP = re.compile(rf"[\s{INVISIBLE_CLASS}]")
+_OPENING = re.compile(rf"[\"'«“(\[\s{INVISIBLE_CLASS}]*")
 _LAST_TOKEN = re.compile(r"[^\s(\[«\"“]*$")
 # Never the end of a sentence.
 _TITLE_WORDS = (
@@ -37,7 +39,7 @@ def split_sentences(text: str, *, semicolons: bool = False) -> list[tuple[int, i
         if match[0] == ";":
             if not semicolons:
                 continue
-        elif not (match[0][0] in _LINE_ENDS or _ends(text, start, match)):
+        elif not (match[0][0] in LINE_BREAKS or _ends(text, start, match)):
             continue
         _add(spans, text, start, match.end())
         start = match.end()
@@ -73,7 +75,9 @@ def _full_stop_ends(text: str, start: int, match: re.Match[str]) -> bool:
     window = text[max(start, match.start() - 16) : match.start()]
     found = _LAST_TOKEN.search(window)
     token = found[0] if found else ""
-    following = text[match.end() : match.end() + 8].lstrip("\"'«“([ \u00a0\u200b\t")[:1]
+    opening = _OPENING.match(text, match.end(), match.end() + 8)
+    at = opening.end() if opening else match.end()
+    following = text[at : at + 1]
     low = token.casefold()
     if low in _TITLES:
         return False

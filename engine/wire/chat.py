@@ -34,6 +34,8 @@ class Turn(Strict):
 
 
 class Profile(Strict):
+    """What the app knows of the user's person."""
+
     age: int | None = Field(default=None, ge=0, le=130)
     sex: Literal["female", "male"] | None = None
 
@@ -96,12 +98,16 @@ class TraceStage(BaseModel):
 
 
 class Trace(BaseModel):
+    """How an answer came about: stages in order, tokens by use, models by part."""
+
     stages: list[TraceStage] = Field(default_factory=list)
     tokens: dict[str, int] = Field(default_factory=dict)
     models: dict[str, str] = Field(default_factory=dict)
 
 
 class AskResponse(BaseModel):
+    """An answer, or why there is none; `text` is what is shown in either case."""
+
     outcome: Outcome
     text: str
     final_text: str

@@ -9,6 +9,8 @@ from engine.wire.fields import Lang, Question, User
 
 
 class RetrieveRequest(Strict):
+    """A query put to the corpus of one of the chats."""
+
     query: Question
     k: int = Field(default=8, ge=1, le=100)
     chat: Literal["medical", "personal"] = "medical"
@@ -37,6 +39,8 @@ class Hit(BaseModel):
 
 
 class RetrieveResponse(BaseModel):
+    """Ranked documents above the threshold, how many were below, and whether the chat would abstain."""
+
     hits: list[Hit]
     gated: int
     abstain: bool

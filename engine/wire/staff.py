@@ -12,11 +12,15 @@ Role = Literal["product", "safety", "engineer", "admin"]
 
 
 class StaffSessionRequest(Strict):
+    """Who is signed in to the console, by its own account."""
+
     username: Text = Field(min_length=1, max_length=100)
     roles: list[Role] = Field(min_length=1)
 
 
 class StaffSession(BaseModel):
+    """A token with the scopes of that person's roles."""
+
     token: str
     expires_in: int
     """Seconds for which the token is good."""

@@ -109,6 +109,16 @@ def test_a_broken_file_lets_nobody_in(page: Page, users_file: Path) -> None:
     assert [element.value for element in _submit(page(), "admin", PASSWORD).error] == [EN["auth.file_unreadable"]]
 
 
+def test_without_a_place_for_users_there_is_one_line_and_no_form(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANAMNESIS_CONSOLE_USERS", "ANAMNESIS_STATE_DIR"):
+        monkeypatch.setenv(name, "")
+    app = page()
+    assert [element.value for element in app.error] == [EN["auth.no_place"]]
+    assert not app.text_input
+    assert not app.exception
+    assert [element.value for element in page("usage").error] == [EN["auth.sign_in_first"]]
+
+
 def test_the_file_is_never_written_to(page: Page, users_file: Path) -> None:
     before = users_file.read_bytes(), users_file.stat().st_mtime_ns
     _submit(page(), "engineer", "wrong")

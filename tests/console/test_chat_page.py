@@ -13,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from console import conversation, texts
 from console.views.answer import link_target, literal
+from engine.settings import Settings
+from engine.wire.fields import MAX_QUESTION
 from tests.console.conftest import Page
 
 EN = texts.catalogue("en")
@@ -25,6 +27,7 @@ class Api:
 
     address: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
     sessions: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     answer: Callable[[dict[str, Any]], tuple[int, dict[str, Any]]] = lambda body: (200, _answer())
 
@@ -44,6 +47,7 @@ def api(page: Page, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
                 stand_in.sessions.append((self.headers["Authorization"], body))
                 status, answer = 200, {"token": f"token-{len(stand_in.sessions)}", "expires_in": 600}
             else:
+                stand_in.lengths.append(int(self.headers["Content-Length"]))
                 stand_in.asked.append(body | {"bearer": self.headers["Authorization"]})
                 status, answer = stand_in.answer(body)
             content = json.dumps(answer).encode()
@@ -77,6 +81,15 @@ def test_a_question_is_answered_with_sources_and_trace(page: Page, api: Api) -> 
     assert api.asked[0]["chat"] == "auto"
 
 
+def test_the_trace_shows_whole_names_and_tenths_of_a_millisecond(page: Page, api: Api) -> None:
+    stages = [{"name": "retrieval", "ms": 30.0625, "detail": {}}]
+    api.answer = lambda body: (200, _answer() | {"trace": {"stages": stages}})
+    table = _ask(page("test_chat", "product"), "?").dataframe[-1]
+    assert list(table.value["ms"]) == [30.1]
+    columns = json.loads(table.proto.columns)
+    assert [columns[name].get("width") for name in ("stage", "ms")] == [None, None]
+
+
 def test_earlier_turns_go_along_and_the_token_is_kept(page: Page, api: Api) -> None:
     app = _ask(_ask(page("test_chat", "engineer"), "one"), "two")
     assert len(app.chat_message) == 4
@@ -85,6 +98,18 @@ def test_earlier_turns_go_along_and_the_token_is_kept(page: Page, api: Api) -> N
         {"role": "assistant", "text": "Stored iron [1]."},
     ]
     assert len(api.sessions) == 1
+
+
+def test_a_long_conversation_can_go_on(page: Page, api: Api) -> None:
+    api.answer = lambda body: (200, _answer(text="😀" * 30_000))
+    app = page("test_chat", "engineer")
+    for _ in range(8):
+        app = _ask(app, "😀" * MAX_QUESTION)
+    assert not app.exception
+    assert not app.error
+    assert [len(asked["history"]) for asked in api.asked] == [min(2 * number, 12) for number in range(8)]
+    assert max(api.lengths) < Settings().max_body
+    assert [element.value for element in app.text].count("😀" * 30_000) == 8
 
 
 def test_an_example_can_be_asked_and_a_conversation_begun_anew(page: Page, api: Api) -> None:

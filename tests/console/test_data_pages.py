@@ -1,10 +1,15 @@
 """The data pages over a real database, run by Streamlit's own test runner."""
 
 import pytest
+import sqlalchemy as sa
+from streamlit.proto.Metric_pb2 import Metric as MetricProto
 from streamlit.testing.v1 import AppTest
 
-from console import texts
+from console import formats, texts
 from console.filter_bar import _SAVED
+from engine.storage import schema
+from engine.storage.embedded import ConnectionUrls
+from engine.storage.migrate import owner_connection
 from tests.console.conftest import Page
 from tests.console.rows import PERIOD, run_id
 
@@ -61,6 +66,38 @@ def test_quality_tells_targets_counts_and_what_was_lost(page: Page) -> None:
     assert EN["quality.unscored"].format(count=2) in _badges(app)
     assert EN["quality.change_missing"] in list(app.dataframe[0].value["change"])
     assert any("0.700" in element.value and "+0.160" in element.value for element in app.caption)
+
+
+@pytest.mark.usefixtures("database")
+def test_a_figure_that_stayed_has_neither_arrow_nor_colour(page: Page, database: ConnectionUrls) -> None:
+    with owner_connection(database.admin) as owner:
+        recall = sa.update(schema.eval_metric).where(
+            schema.eval_metric.c.run_id == run_id(2), schema.eval_metric.c.metric == "recall@4"
+        )
+        changed = recall.where(schema.eval_metric.c.lang == "all")
+        owner.execute(changed.values(value=0.8601))
+    try:
+        cards = {card.label: card for card in page("quality", "product", PERIOD).metric}
+    finally:
+        with owner_connection(database.admin) as owner:
+            owner.execute(changed.values(value=0.80))
+    stayed, moved = cards[f"recall@4 · {EN['lang.all']}"], cards[f"recall@4 · {EN['lang.ru']}"]
+    assert (stayed.delta, moved.delta) == ("0.000", "+0.060")
+    assert stayed.proto.color == MetricProto.MetricColor.GRAY
+    assert stayed.proto.direction == MetricProto.MetricDirection.NONE
+    assert moved.proto.color == MetricProto.MetricColor.GREEN
+
+
+@pytest.mark.usefixtures("database")
+def test_what_is_missing_from_a_table_is_a_dash(page: Page) -> None:
+    tables = page("usage", "product", PERIOD).dataframe
+    assert [table.proto.placeholder for table in tables] == [formats.NOTHING]
+
+
+@pytest.mark.usefixtures("database")
+def test_the_tokens_of_performance_follow_the_language(page: Page) -> None:
+    tokens = [table.value for table in page("performance", "product", PERIOD | {"lang": "en"}).dataframe]
+    assert [list(table["tokens"]) for table in tokens if "tokens" in table] == [[20, 200]]
 
 
 @pytest.mark.usefixtures("database")

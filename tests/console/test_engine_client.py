@@ -68,9 +68,3 @@ def test_silence_is_told_apart_from_errors(fault: httpx.HTTPError) -> None:
     client = _client(answer)
     with pytest.raises(EngineUnreachable, match=r"http://api\.test"):
         client.chat(AskRequest(question="?"))
-    assert not client.ready()
-
-
-def test_ready() -> None:
-    assert _client(lambda request: httpx.Response(200 if request.url.path == "/readyz" else 404)).ready()
-    assert not _client(lambda request: httpx.Response(503)).ready()

@@ -3,6 +3,7 @@
 import pytest
 
 from console import formats
+from engine.evaluation import statistics
 
 
 @pytest.fixture
@@ -41,6 +42,13 @@ def test_what_is_missing_is_a_dash() -> None:
 @pytest.mark.usefixtures("english")
 def test_a_change_that_rounds_to_nothing_has_no_sign() -> None:
     assert [formats.signed(value, 1) for value in (0.04, -0.04, 0.06, -1.0)] == ["0.0", "0.0", "+0.1", "-1.0"]
+
+
+@pytest.mark.parametrize("whole", [0, 1, 7, 272])
+def test_the_interval_is_the_one_of_the_evaluation(whole: int) -> None:
+    for part in range(whole + 1):
+        theirs = statistics.wilson(part, whole)
+        assert formats.wilson(part, whole) == (theirs and pytest.approx(tuple(theirs), abs=1e-6))
 
 
 def test_ten_of_ten_is_no_certainty() -> None:

@@ -1,12 +1,14 @@
 """The SQL of the pages, against a real database, as the console's own role."""
 
 from datetime import UTC, date, datetime
+from pathlib import Path
 from uuid import uuid4
 
 import pandas as pd
 import pytest
 import sqlalchemy as sa
 
+from console import queries
 from console.filters import Filters
 from console.queries import messages, performance, quality, safety
 from engine.storage import schema
@@ -119,6 +121,14 @@ def test_top_hashes(console: sa.Connection) -> None:
     assert (first["query_hash"], first["messages"], first["share"], first["answered"]) == ("a" * 16, 2, 0.2, 1.0)
 
 
+def test_of_what_was_not_searched_for_it_is_not_said_that_nothing_was_found(console: sa.Connection) -> None:
+    frame = messages.top_hashes(console, MARCH).set_index("query_hash")
+    shares = dict(zip((int(name, 16) for name in frame.index if name != "a" * 16), frame["empty"][1:], strict=True))
+    at = {day: shares[int(datetime(2001, 3, day, 12, tzinfo=UTC).timestamp())] for day in (3, 5, 6, 7, 10)}
+    assert (at[3], at[5]) == (0.0, 1.0)
+    assert [pd.isna(at[day]) for day in (6, 7, 10)] == [True] * 3
+
+
 def test_safety_events_and_rules(console: sa.Connection) -> None:
     events = safety.events_by_day(console, MARCH).query("events > 0").set_index("event")["day"].to_dict()
     assert events == {
@@ -139,8 +149,12 @@ def test_performance(console: sa.Connection) -> None:
     days = performance.by_day(console, MARCH)
     assert len(days) == 20
     assert float(days["ms"].min()) == 100.0
-    tokens = performance.tokens(console, _wide(lang="ru")).set_index("kind")["tokens"].to_dict()
-    assert tokens == {"answer": 100, "prompt": 1000}
+
+
+@pytest.mark.parametrize(("lang", "messages_"), [(None, 10), ("ru", 8), ("en", 2)])
+def test_tokens_follow_the_language(console: sa.Connection, lang: str | None, messages_: int) -> None:
+    tokens = performance.tokens(console, _wide(**({"lang": lang} if lang else {})))
+    assert tokens.set_index("kind")["tokens"].to_dict() == {"answer": 10 * messages_, "prompt": 100 * messages_}
 
 
 def test_holdings(filled: ConnectionUrls) -> None:
@@ -190,6 +204,15 @@ def test_one_run_and_the_one_before(console: sa.Connection) -> None:
 def test_the_role_cannot_read_past_the_views(console: sa.Connection, table: str) -> None:
     with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
         console.execute(sa.text(f"SELECT * FROM {table}"))
+
+
+def test_no_view_holds_texts_of_questions_and_each_is_read_by_a_page(console: sa.Connection) -> None:
+    found = console.execute(sa.text("SELECT table_name FROM information_schema.views WHERE table_schema = 'metrics'"))
+    read = "".join(path.read_text(encoding="utf-8") for path in Path(queries.__path__[0]).glob("*.py"))
+    names = set(found.scalars())
+    assert "message" in names
+    assert "eval_case" not in names
+    assert {name for name in names if f"metrics.{name}" not in read} == set()
 
 
 def _pairs(frame: pd.DataFrame) -> dict[str, int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from console import texts
+from engine.wire.metrics import CHECKPOINT, STRETCH
 
 CONSOLE = texts.DIRECTORY.parent
 SOURCES = sorted(CONSOLE.rglob("*.py"))
@@ -35,7 +36,7 @@ def test_every_named_key_exists_and_every_key_is_named() -> None:
             prefixes.add(_prefix(first))
         elif name == "t" and isinstance(first, ast.IfExp):
             used |= {branch.value for branch in (first.body, first.orelse) if isinstance(branch, ast.Constant)}
-        elif name == "title" and isinstance(first, ast.Constant):
+        elif name in {"title", "begin"} and isinstance(first, ast.Constant):
             used |= {f"{first.value}.title", f"{first.value}.purpose"}
     groups = {"role", "origin", "lang", "chat", "outcome", "guardrail", "judge", "kind", "stage", "metric"}
     unused = {
@@ -56,6 +57,12 @@ def test_no_element_is_given_a_text_of_its_own(path: Path) -> None:
         for node in given:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and call.func.attr not in _NOT_TEXT:
                 assert node.value == "CSV", f"{path.name}:{node.lineno}: {node.value}"
+
+
+def test_targets_are_written_down_in_one_place_alone() -> None:
+    written = {f"{target:.2f}".replace(".", mark) for target in (CHECKPOINT, STRETCH) for mark in ".,"}
+    for path in (*SOURCES, *texts.DIRECTORY.glob("*.yaml")):
+        assert not [text for text in written if text in path.read_text(encoding="utf-8")], path.name
 
 
 _NOT_TEXT = {"title", "form", "chat_message"}

@@ -4,11 +4,13 @@ import re
 import shutil
 import subprocess
 import tomllib
-from importlib.metadata import version
+from importlib.metadata import requires, version
 from pathlib import Path
 
+import grimp
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,6 +35,27 @@ def pins() -> dict[str, str]:
 def test_every_dependency_is_pinned(project, pins):
     for requirement in project["dependencies"] + project["optional-dependencies"]["dev"]:
         assert name_of(requirement) in pins, requirement
+
+
+def reached(requirements: list[str]) -> set[str]:
+    """What these requirements bring along on this machine, themselves included."""
+    found: set[tuple[str, str]] = set()
+    waiting = [(Requirement(line), "") for line in requirements]
+    while waiting:
+        requirement, extra = waiting.pop()
+        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
+            continue
+        for wanted in {"", *requirement.extras}:
+            key = (name_of(requirement.name), wanted)
+            if key not in found:
+                found.add(key)
+                waiting += [(Requirement(line), wanted) for line in requires(requirement.name) or []]
+    return {name for name, _ in found}
+
+
+def test_nothing_is_pinned_that_nobody_asks_for(project, pins):
+    asked = reached(project["dependencies"] + project["optional-dependencies"]["dev"])
+    assert set(pins) - asked == set()
 
 
 def test_pins_are_plain(pins):
@@ -62,6 +85,40 @@ def test_the_tests_run_on_what_is_pinned(pins):
         assert pins[name].partition("==")[2] == version(name)
 
 
+def test_every_installation_is_one_that_works():
+    """Documents, sets and migrations lie beside the packages: a copy of the packages alone is broken."""
+    for name in ("README.md", "Makefile", "Dockerfile", "pyproject.toml", "engine/cli/running/serve.py"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for command in re.findall(r"(?:pip|PIP\)) install([^;&\n`]*)", text):
+            words = [word.strip("'\"") for word in command.split()]
+            assert words, f"{name}: an installation of nothing"
+            own = [word for word in words if word == "." or word.startswith((".[", ".$"))]
+            assert not own or "-e" in words, f"{name}: {command}"
+    assert "pip install -e ." in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_engine_reaches_the_console_in_one_place_and_a_contract_says_so():
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    contract = next(one for one in tools["importlinter"]["contracts"] if one.get("source_modules") == ["engine"])
+    assert (contract["type"], contract["forbidden_modules"]) == ("forbidden", ["console"])
+    graph = grimp.build_graph("engine", "console")
+    crossings = [
+        f"{importer} -> {imported}"
+        for importer in graph.modules
+        if importer.startswith("engine")
+        for imported in graph.find_modules_directly_imported_by(importer)
+        if imported.startswith("console")
+    ]
+    assert contract["ignore_imports"] == crossings == ["engine.cli.running.logins -> console.users"]
+
+
+def test_only_commands_draw_for_people():
+    drawing = re.compile(r"^\s*(?:from|import) (?:rich|typer)\b", re.MULTILINE)
+    files = [path for path in (ROOT / "engine").rglob("*.py") if drawing.search(path.read_text(encoding="utf-8"))]
+    assert files
+    assert [path for path in files if not path.is_relative_to(ROOT / "engine" / "cli")] == []
+
+
 def test_ci_calls_make_test_and_nothing_clever():
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "#!/usr/bin/env bash"
@@ -89,7 +146,8 @@ def copy(tmp_path) -> Path:
     python = tmp_path / "python"
     python.write_text(
         "#!/bin/sh\n"
-        'echo "$*" >> "$(dirname "$0")/calls"\n'
+        'echo "$*" | tee -a "${CALLS:-/dev/null}" >> "$(dirname "$0")/calls"\n'
+        'case "$*" in *" list "*) printf "pip==26\\nRich==15\\nattrs==26\\n";; esac\n'
         'if [ "$2" = venv ]; then\n'
         '  mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; : > "$3/bin/calls"; touch "$3/fresh"; fi\n'
         'case "$*" in *"$FAIL_ON"*) exit ${FAIL_ON:+1};; esac\n',
@@ -130,6 +188,29 @@ def test_an_interrupted_installation_of_the_tests_needs_is_made_anew(copy):
     assert install(copy, ".venv/.ready-dev").returncode == 0
     assert not (copy / ".venv" / "half").exists()
     assert "up to date" in install(copy, ".venv/.ready").stdout
+
+
+def test_pins_are_those_of_a_fresh_environment_without_pins(copy):
+    path = copy / ".ci" / "requirements" / "constraints.txt"
+    comments = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    answer = run_make(copy, f"PYTHON={copy / 'python'}", f"CALLS={copy / 'all-calls'}", "FAIL_ON=", "constraints")
+    assert answer.returncode == 0, answer.stderr
+    fresh, encoders, project, listed = (copy / "all-calls").read_text(encoding="utf-8").splitlines()
+    place = Path(fresh.split()[-1])
+    assert not place.exists()
+    assert place.parent != copy
+    assert encoders.endswith("--require-hashes --no-deps -r .ci/requirements/embedders.txt")
+    assert project.endswith("install --quiet -e .[dev]")
+    assert "--exclude-editable" in listed
+    assert path.read_text(encoding="utf-8").splitlines() == [*comments, "attrs==26", "Rich==15"]
+
+
+@pytest.mark.parametrize("fail_on", ["require-hashes", "[dev]", " list "])
+def test_pins_stay_when_the_fresh_environment_fails(copy, fail_on):
+    path = copy / ".ci" / "requirements" / "constraints.txt"
+    before = path.read_bytes()
+    assert install(copy, "constraints", fail_on).returncode != 0
+    assert path.read_bytes() == before
 
 
 def test_an_old_python_is_refused_in_one_line(copy):

@@ -2,13 +2,18 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
-from engine.evaluation.records import Corpus, RunHead
+from engine.evaluation.aggregate import aggregate
+from engine.evaluation.records import Corpus, RecordedRun, RunHead, recorded
+from engine.evaluation.runner import run_set
 from engine.evaluation.sets import EvalSet, NoneCase, RetrievalCase
 from engine.wire import Hit, RetrieveRequest, RetrieveResponse
 
 THRESHOLD = 0.4
+RUN_ID = UUID("12345678-0000-4000-8000-000000000000")
 
 
 def hit(rank: int, topic: str, score: float) -> Hit:
@@ -70,8 +75,6 @@ def none_set(*cases: NoneCase, name: str = "expect_none") -> EvalSet:
 
 
 def head(**changes: Any) -> RunHead:
-    from datetime import UTC, datetime
-
     values: dict[str, Any] = {
         "started_at": datetime(2026, 11, 30, 12, 5, 7, tzinfo=UTC),
         "corpus": Corpus("c0ffee", 34, 170),
@@ -81,3 +84,18 @@ def head(**changes: Any) -> RunHead:
         "provenance": {"seed": 7},
     }
     return RunHead(**(values | changes))
+
+
+async def measured() -> RecordedRun:
+    """A run with a right answer, a crash, and an answer where there should be none; its names look like marks."""
+    engine = StandIn({"b": [("tsh", 0.9)], "a": OSError(), "[red]": [("tsh", 0.8)]})
+    sets = (
+        answerable_set(asked("b", "tsh"), asked("a", "tsh", lang="en")),
+        none_set(off_corpus("[red]")),
+    )
+    metrics, cases = [], []
+    for eval_set in sets:
+        results = await run_set(eval_set, engine)
+        metrics.extend(aggregate(eval_set, results, seed=7))
+        cases.extend(results)
+    return recorded(head(id=RUN_ID, status="done", label="[bold]"), metrics[::-1], cases)

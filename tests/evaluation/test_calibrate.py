@@ -3,10 +3,10 @@
 import pytest
 from rich.console import Console
 
+from engine.cli.eval_tables import gate_table
 from engine.evaluation.calibrate import calibrate
 from engine.evaluation.errors import EvaluationError
 from engine.evaluation.report import gate_summary
-from engine.evaluation.tables import gate_table
 from tests.evaluation.stand_in import StandIn, answerable_set, asked, none_set, off_corpus
 
 ANSWERS = {

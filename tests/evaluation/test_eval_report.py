@@ -3,35 +3,18 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from uuid import UUID
 
 import pytest
-from rich.console import Console
 
-from engine.evaluation.aggregate import aggregate
 from engine.evaluation.history import file_name, published, render
 from engine.evaluation.records import RecordedRun, recorded
 from engine.evaluation.report import cases_of, summary
-from engine.evaluation.runner import run_set
-from engine.evaluation.tables import cases_table, run_table, runs_table
-from tests.evaluation.stand_in import StandIn, answerable_set, asked, head, none_set, off_corpus
-
-RUN_ID = UUID("12345678-0000-4000-8000-000000000000")
+from tests.evaluation.stand_in import RUN_ID, head, measured
 
 
 @pytest.fixture
 async def run() -> RecordedRun:
-    engine = StandIn({"b": [("tsh", 0.9)], "a": OSError(), "[red]": [("tsh", 0.8)]})
-    sets = (
-        answerable_set(asked("b", "tsh"), asked("a", "tsh", lang="en")),
-        none_set(off_corpus("[red]")),
-    )
-    metrics, cases = [], []
-    for eval_set in sets:
-        results = await run_set(eval_set, engine)
-        metrics.extend(aggregate(eval_set, results, seed=7))
-        cases.extend(results)
-    return recorded(head(id=RUN_ID, status="done", label="[bold]"), metrics[::-1], cases)
+    return await measured()
 
 
 def test_the_summary_has_the_form_of_the_contract(run: RecordedRun) -> None:
@@ -62,31 +45,6 @@ def test_cases_come_set_by_set_in_the_order_of_their_ids(run: RecordedRun) -> No
         ("expect_none", "[red]", None),
         ("retrieval", "a", "OSError"),
         ("retrieval", "b", None),
-    ]
-
-
-def test_tables_show_figures_intervals_counts_and_marks_as_they_are_written(run: RecordedRun) -> None:
-    console = Console(width=140)
-    with console.capture() as text:
-        console.print(run_table(run))
-        console.print(runs_table([run, recorded(head(status="failed"))]))
-    told = text.get()
-    assert "1.000 [0.207, 1.000] n 1 of 2" in told
-    assert "checkpoint 0.75, stretch 0.85" in told
-    assert "1 of 3 cases could not be scored: OSError." in told
-    assert "abstention by kind: vet 0.00 (n 1)" in told
-    assert "[bold]" in told
-    assert "—" in told
-
-
-def test_what_went_wrong_is_told_with_what_stood_first_and_the_question(run: RecordedRun) -> None:
-    console = Console(width=140)
-    with console.capture() as text:
-        console.print(cases_table(run))
-    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.get().splitlines() if "│" in line]
-    assert rows == [
-        ["expect_none", "[red]", "abstention", "tsh.en 0.800", "[red]"],
-        ["retrieval", "a", "OSError", "—", "a"],
     ]
 
 

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from engine.evaluation.metrics import (
     DEPTH,
-    RETRIEVAL_METRICS,
     precision_at,
     rank_scores,
     recall_at,
     reciprocal_rank,
     right_places,
 )
+from engine.wire.metrics import RETRIEVAL_METRICS
 
 topics = st.sampled_from(["ferritin", "tsh", "hba1c", "alt-ast", None])
 rankings = st.lists(topics, max_size=DEPTH)

@@ -1,7 +1,5 @@
 """The output guard on sentences of our own: what must be blocked, in its category, and what must pass."""
 
-import time
-
 import pytest
 
 from engine.guardrails.output import GuardVerdict, OutputGuard
@@ -716,17 +714,5 @@ def test_a_failure_of_matching_is_never_ok() -> None:
     assert OutputGuard(Broken()).check("Take a walk.") == GuardVerdict("guard_error")
 
 
-def test_language_is_no_filter() -> None:
-    for lang in ("ru", "en", None):
-        assert GUARD.check("Take 500 mg twice a day", lang).status == "blocked"
-
-
 def test_every_layer_is_output() -> None:
     assert {rule.layer for rule in load_rules("output*.yaml").rules} == {"output"}
-
-
-@pytest.mark.parametrize("text", ["[" + "1" * 40 + "x", "take " * 20_000, "500 mg " * 14_000, "a" * 100_000])
-def test_long_input_costs_linear_time(text: str) -> None:
-    began = time.process_time()
-    GUARD.check(text)
-    assert time.process_time() - began < 3

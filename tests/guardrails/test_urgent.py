@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
+from pathlib import Path
 
 import pytest
 
 from engine.guardrails.rules import RuleError, load_rules
-from engine.guardrails.urgent import KINDS, UrgentGate
+from engine.guardrails.urgent import KINDS, UrgentGate, UrgentVerdict
 
 GATE = UrgentGate()
 
@@ -106,10 +106,26 @@ def test_a_failure_is_never_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
         GATE.check("давит в груди")
 
 
-def test_one_check_is_fast() -> None:
-    text = "Здравствуйте, мне 45 лет, ферритин 30, гемоглобин 118, холестерин 5,9, сплю плохо, устаю к обеду. " * 2
-    GATE.check(text)
-    started = time.perf_counter()
-    for _ in range(20):
-        GATE.check(text)
-    assert (time.perf_counter() - started) / 20 < 0.05  # about 0.001 s on an idle core
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("болит в груди и хочу покончить с собой", "suicide"),
+        ("Crushing chest pain. I want to kill myself.", "suicide"),
+        ("хочу умереть, болит в груди", "suicide"),
+        ("Crushing chest pain and her left side suddenly went numb", "cardiac"),
+    ],
+)
+def test_the_crisis_line_is_never_lost_behind_another_kind(text: str, kind: str) -> None:
+    verdict = GATE.check(text)
+    assert verdict.kind == kind
+    assert verdict.rule_id is not None
+    assert verdict.rule_id.startswith(f"urgent.{kind}")
+
+
+def test_shadow_rules_are_named_and_change_nothing(tmp_path: Path) -> None:
+    (tmp_path / "urgent_x.yaml").write_text(
+        "layer: urgent\ndefaults: {languages: [en], mode: shadow}\n"
+        "rules: [{id: x, category: cardiac, patterns: ['{w}pain']}, {id: y, category: stroke, patterns: ['{w}numb']}]\n"
+    )
+    gate = UrgentGate(load_rules(directory=tmp_path))
+    assert gate.check("numb, pain. Pain.") == UrgentVerdict(False, shadow=("y", "x"))

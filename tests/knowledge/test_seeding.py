@@ -2,16 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
 
 from engine.knowledge.corpus import CorpusError, load_corpus
-from engine.knowledge.seeding import SeedReport, SpaceMismatchError, seed
+from engine.knowledge.seeding import SeedReport, SpaceMismatchError, corpus_hash, seed
 from engine.models.base import Vectors
+from engine.storage.corpus_store import CorpusState, read_state
 from engine.storage.embedded import ConnectionUrls
-from engine.storage.migrate import bootstrap, migrate, owner_connection
+from engine.storage.errors import StorageError
+from engine.storage.migrate import owner_connection
+from engine.storage.sessions import Database
+from tests.storage.personal import add_documents
+from tests.storage.scratch import scratch_database
 
 BODY = {
     "en": ["What it is", "What it measures", "High or low level", "What influences it", "When to see a doctor"],
@@ -32,25 +38,16 @@ class CountingEmbedder:
         if self.fail:
             raise RuntimeError("no model")
         self.texts += texts
-        return np.eye(4, dtype=np.float32)[[len(text) % 4 for text in texts]]
+        return np.eye(self.dimension, dtype=np.float32)[[len(text) % 4 for text in texts]]
 
     queries = passages
 
 
 @pytest.fixture
 def database(urls: ConnectionUrls) -> Iterator[str]:
-    """A second database of the same server, migrated and empty."""
-    admin = sa.create_engine(urls.admin, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
-    name = "seeding"
-    other = [sa.engine.make_url(url).set(database=name).render_as_string(False) for url in vars(urls).values()]
-    with admin.connect() as connection:
-        connection.exec_driver_sql(f"DROP DATABASE IF EXISTS {name}")
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    bootstrap(*other)
-    migrate(other[0])
-    yield other[0]
-    with admin.connect() as connection:
-        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+    """The administrator's connection to a database of its own."""
+    with scratch_database(urls, "seeding") as other:
+        yield other.admin
 
 
 @pytest.fixture
@@ -126,6 +123,64 @@ def test_other_models_are_refused_until_everything_is_embedded_anew(database: st
         seed(database, load_corpus(corpus), [other])
     assert seed(database, load_corpus(corpus), [other], reembed=True).changed == 4
     assert seed(database, load_corpus(corpus), [other]).unchanged == 4
+
+
+def test_another_version_of_a_model_is_refused_until_everything_is_embedded_anew(database: str, corpus: Path) -> None:
+    seed(database, load_corpus(corpus), [CountingEmbedder()])
+    newer = CountingEmbedder()
+    newer.model, newer.dimension = "count/2", 5
+    with pytest.raises(SpaceMismatchError, match=r"count4 \(count/1\).*count4 \(count/2\).*reembed.*former version"):
+        seed(database, load_corpus(corpus), [newer])
+    assert newer.texts == []
+    assert seed(database, load_corpus(corpus), [newer], reembed=True).changed == 4
+    assert seed(database, load_corpus(corpus), [newer]).unchanged == 4
+    assert stored(database) == dict.fromkeys(["iron.en", "iron.ru", "zinc.en", "zinc.ru"], 5)
+    with owner_connection(database) as connection:
+        dimensions = connection.execute(
+            sa.text("SELECT vector_dims(embedding) FROM knowledge.embedding_count4 UNION "
+                    "SELECT vector_dims(embedding) FROM knowledge.sentence_count4")
+        ).scalars()  # fmt: skip
+        assert list(dimensions) == [5]
+
+
+def test_a_fault_while_a_space_is_replaced_leaves_the_former_model(database: str, corpus: Path) -> None:
+    seed(database, load_corpus(corpus), [CountingEmbedder()])
+    newer = CountingEmbedder()
+    newer.model, newer.dimension = "count/2", 3  # the vectors it makes have another length
+    newer.passages = lambda texts: np.eye(4, dtype=np.float32)[[0] * len(texts)]  # type: ignore[method-assign]
+    with pytest.raises(StorageError):
+        seed(database, load_corpus(corpus), [newer], reembed=True)
+    assert seed(database, load_corpus(corpus), [CountingEmbedder()]).unchanged == 4
+    assert stored(database) == dict.fromkeys(["iron.en", "iron.ru", "zinc.en", "zinc.ru"], 5)
+
+
+def test_a_space_of_the_same_model_keeps_what_others_stored_there(database: str, corpus: Path) -> None:
+    seed(database, load_corpus(corpus), [CountingEmbedder()])
+    user = uuid4()
+    with owner_connection(database) as connection:
+        add_documents(connection, user, documents=1, chunks=2, space="count4", dimension=4, model="count/1")
+    seed(database, load_corpus(corpus), [CountingEmbedder()], reembed=True)
+    with owner_connection(database) as connection:
+        kept = connection.execute(
+            sa.text("SELECT count(*) FROM knowledge.embedding_count4 WHERE user_id = :user"), {"user": user}
+        ).scalar_one()
+    assert kept == 2
+
+
+async def test_the_engine_reads_the_state_with_the_model_of_each_space(urls: ConnectionUrls, corpus: Path) -> None:
+    other = CountingEmbedder()
+    other.space, other.model = "other4", "other/7"
+    documents = load_corpus(corpus)
+    with scratch_database(urls, "seeding_state") as place:
+        database = Database(place.engine)
+        async with database.transaction() as connection:
+            assert await connection.run_sync(read_state) is None
+        seed(place.admin, documents, [CountingEmbedder(), other])
+        async with database.transaction() as connection:
+            state = await connection.run_sync(read_state)
+        await database.close()
+    models = {"count4": "count/1", "other4": "other/7"}
+    assert state == CorpusState(corpus_hash(documents), 4, 20, ["count4", "other4"], models)
 
 
 @pytest.mark.parametrize(

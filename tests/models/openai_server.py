@@ -22,14 +22,14 @@ class OpenAIServer:
     requests: list[Request] = field(default_factory=list)
 
 
-def completion(text: str | None, *, arguments: str | None = None) -> Reply:
+def completion(text: str | None, *, arguments: str | None = None, ended: str = "stop") -> Reply:
     """A chat completion with a text or a function call."""
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if arguments is not None:
         function = {"name": "f", "arguments": arguments}
         message["tool_calls"] = [{"id": "1", "type": "function", "function": function}]
     usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    choice = {"index": 0, "message": message, "finish_reason": ended}
     return 200, {
         "id": "x",
         "object": "chat.completion",

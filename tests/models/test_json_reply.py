@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.guardrails.judge import read_verdict
-from engine.models.llm.json_reply import ReplyError, parse_object
+from engine.models.llm.json_reply import LONGEST_REPLY, MOST_BRACES, ReplyError, parse_object
 
 OBJECT = '{"verdict":"ok"}'
 
@@ -48,6 +48,42 @@ def test_signs_inside_strings_do_no_harm(reply: str, verdict: str) -> None:
 def test_no_clear_object_is_an_error(reply: str) -> None:
     with pytest.raises(ReplyError):
         parse_object(reply, "verdict")
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":', '{"a":['])
+@pytest.mark.parametrize("before", ["", "Verdict: ", f"{OBJECT} "])
+def test_a_reply_that_is_nested_without_end_is_an_error(before: str, opening: str) -> None:
+    with pytest.raises(ReplyError):
+        parse_object(before + opening * 3000, "other" if before.startswith("{") else "verdict")
+
+
+def test_a_reply_that_cannot_be_read_to_its_end_turns_no_verdict() -> None:
+    with pytest.raises(ReplyError, match="nested too deeply"):
+        parse_object(f"{OBJECT} " + '{"a":' * 3000, "verdict")
+    with pytest.raises(ReplyError, match="too many braces"):
+        parse_object(f"{OBJECT} " + "{" * MOST_BRACES, "verdict")
+    assert parse_object(f"{OBJECT} " + "{" * (MOST_BRACES - 1), "verdict") == {"verdict": "ok"}
+
+
+def test_a_reply_beyond_reason_is_not_read() -> None:
+    padding = " " * (LONGEST_REPLY - len(OBJECT))
+    assert parse_object(OBJECT + padding) == {"verdict": "ok"}
+    with pytest.raises(ReplyError, match=f"longer than {LONGEST_REPLY}"):
+        parse_object(f"{OBJECT}{padding} ")
+
+
+def test_how_often_the_decoder_is_asked_does_not_grow_with_the_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    raw_decode = json.JSONDecoder.raw_decode
+
+    def counted(self: json.JSONDecoder, text: str, idx: int = 0) -> object:
+        asked.append(idx)
+        return raw_decode(self, text, idx)
+
+    monkeypatch.setattr(json.JSONDecoder, "raw_decode", counted)
+    with pytest.raises(ReplyError):
+        parse_object("{" * LONGEST_REPLY)
+    assert len(asked) <= MOST_BRACES + 1
 
 
 @given(st.text())

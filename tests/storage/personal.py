@@ -20,10 +20,17 @@ def unit_vector(seed: int, dimension: int = DIMENSION) -> np.ndarray:
 
 
 def add_documents(
-    connection: Connection, user: UUID, *, documents: int, chunks: int, space: str = SPACE, dimension: int = DIMENSION
+    connection: Connection,
+    user: UUID,
+    *,
+    documents: int,
+    chunks: int,
+    space: str = SPACE,
+    dimension: int = DIMENSION,
+    model: str = "test",
 ) -> None:
     """Documents of `chunks` chunks each; every chunk holds the word "common" and a number of its own."""
-    corpus_store.create_space(connection, space, dimension, "test")
+    corpus_store.create_space(connection, space, dimension, model)
     rows, vectors = [], []
     for index in range(documents):
         document = uuid4()

@@ -1,18 +1,45 @@
 """Migrations make what the typed tables say, and repeat without effect."""
 
+from uuid import uuid4
+
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.errors import StorageError
-from engine.storage.migrate import bootstrap, migrate
-from engine.storage.schema import metadata
+from engine.storage.migrate import admin_connection, bootstrap, migrate
+from engine.storage.schema import CHUNK_PARTITIONS, metadata
+from tests.storage.personal import SPACE, add_documents
+from tests.storage.scratch import scratch_database
 
 
 def test_a_second_migration_changes_nothing(urls: ConnectionUrls) -> None:
     bootstrap(urls.admin, urls.engine, urls.console)
     assert migrate(urls.admin) == []
+
+
+def test_an_extension_that_was_installed_long_ago_is_refused_though_the_server_offers_a_new_one(
+    urls: ConnectionUrls,
+) -> None:
+    with scratch_database(urls, "old_vector") as other:
+        with admin_connection(other.admin) as connection, connection.begin():
+            connection.exec_driver_sql("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'")
+        with pytest.raises(StorageError, match=r"holds 0\.7\.4.*ALTER EXTENSION vector UPDATE"):
+            bootstrap(other.admin, other.engine, other.console)
+
+
+def test_the_database_has_as_many_partitions_as_python_counts(owner: Connection) -> None:
+    add_documents(owner, uuid4(), documents=1, chunks=1)
+    counts = owner.execute(
+        sa.text(
+            "SELECT inhparent::regclass::text, count(*) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid "
+            "WHERE c.relkind = 'r' AND c.relnamespace = 'knowledge'::regnamespace GROUP BY inhparent"
+        )
+    )
+    found = dict(counts.all())
+    assert {"knowledge.chunk", f"knowledge.embedding_{SPACE}"} <= set(found)
+    assert set(found.values()) == {CHUNK_PARTITIONS}
 
 
 @pytest.mark.parametrize("table", metadata.sorted_tables, ids=str)

@@ -30,6 +30,23 @@ def tenants(urls: ConnectionUrls) -> Iterator[list[UUID]]:
         connection.execute(sa.text("DELETE FROM knowledge.document WHERE user_id = ANY(:users)"), {"users": users})
 
 
+@pytest.fixture
+def corpus_row(urls: ConnectionUrls) -> Iterator[None]:
+    """A document of the sentinel's."""
+    row = {"user": GLOBAL_USER_ID, "id": uuid4()}
+    with owner_connection(urls.admin) as connection:
+        connection.execute(
+            sa.text(
+                "INSERT INTO knowledge.document (user_id, id, name, kind, lang, title, source, version, content_hash) "
+                "VALUES (:user, :id, 'tenancy', 'corpus', 'en', 'x', '{}', 1, 'x')"
+            ),
+            row,
+        )
+    yield
+    with owner_connection(urls.admin) as connection:
+        connection.execute(sa.text("DELETE FROM knowledge.document WHERE user_id = :user AND id = :id"), row)
+
+
 def _set_tenant(connection: Connection, user: UUID) -> None:
     connection.execute(sa.text("SELECT set_config('anamnesis.user_id', :user, true)"), {"user": str(user)})
 
@@ -79,6 +96,31 @@ def test_the_corpus_cannot_be_written_nor_taken_as_a_tenant(as_role: dict[str, C
             ),
             {"user": GLOBAL_USER_ID},
         )
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        f"{{{GLOBAL_USER_ID}}}",
+        GLOBAL_USER_ID.hex,
+        f"{{{GLOBAL_USER_ID.hex}}}",
+        "-".join(GLOBAL_USER_ID.hex[at : at + 4] for at in range(0, 32, 4)),
+    ],
+)
+def test_the_corpus_is_no_tenant_in_any_spelling(
+    spelling: str, corpus_row: None, as_role: dict[str, Connection]
+) -> None:
+    connection = as_role["engine"]
+    for statement in (
+        "SELECT id FROM knowledge.document",
+        "UPDATE knowledge.document SET title = 'x' RETURNING id",
+        "DELETE FROM knowledge.document RETURNING id",
+        "SELECT chunk FROM knowledge.search('personal', '{}', '{}', '{}', '{}', 10)",
+    ):
+        connection.execute(sa.text("SELECT set_config('anamnesis.user_id', :user, true)"), {"user": spelling})
+        found = connection.exec_driver_sql(statement).scalars().all()
+        connection.rollback()
+        assert found == []
 
 
 def test_a_row_of_another_tenant_cannot_be_written(tenants: list[UUID], as_role: dict[str, Connection]) -> None:

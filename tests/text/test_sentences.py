@@ -31,6 +31,8 @@ from engine.text.sentences import split_sentences
         ("", []),
         (" \n ", []),
         ("...", ["..."]),
+        ("нет.\u2066сильная боль", ["нет.", "\u2066сильная боль"]),
+        ("one\x1ctwo", ["one", "two"]),
         ("example.com is a site", ["example.com is a site"]),
     ],
 )

@@ -28,3 +28,6 @@ class Answerer(Protocol):
 
     async def answer(self, question: str, lang: Lang, sources: Sequence[Source], prompt: Prompt) -> Draft:
         """One draft. Raises ModelError where a model failed."""
+
+    async def close(self) -> None:
+        """Let go of connections."""

@@ -1,7 +1,7 @@
 """Answers composed of retrieved sentences with their citations: invents nothing, needs no language model."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,23 +14,31 @@ from engine.text.lexemes import query_terms
 from engine.text.sentences import split_sentences
 from engine.wire.fields import Lang
 
-MAX_SENTENCES = 5
+MAX_SENTENCES = 4
+"""Sentences of the best source."""
+MAX_ADDED = 2
+"""Sentences of a further source."""
 NEAR_BEST = 0.12
 """A further source is quoted only where its relevance is this close to the best one's."""
 WORD_WEIGHT = 0.3
 """Weight of the share of the question's words beside the cosine, when sentences are chosen."""
+OPENING = 0.1
+"""Added for the first sentence of a passage: it names what the passage is about."""
 REDACTED = "[REDACTED"
 
 
 @dataclass(frozen=True)
-class _Sentence:
+class Sentence:
+    """A sentence that may be quoted: the number of its source, its place there and the relevance of its passage."""
+
     source: int
     position: int
     text: str
+    weight: float
 
 
 class ExtractiveAnswerer:
-    """Chooses the sentences closest to the question, keeps their order in the source and cites each."""
+    """Quotes the best source, and another one for a word of the question that the best one does not hold."""
 
     name = "extractive"
 
@@ -38,41 +46,60 @@ class ExtractiveAnswerer:
         self._embedder = embedder
 
     async def answer(self, question: str, lang: Lang, sources: Sequence[Source], prompt: Prompt) -> Draft:
-        near = [source for source in sources if source.score >= sources[0].score - NEAR_BEST]
-        sentences = _sentences(near)
-        if not sentences:
+        asked = {term.stem for term in query_terms(question) if not term.pair}
+        quoted = [_sentences(source) for source in choose_sources(sources, asked)]
+        every = [sentence for of_source in quoted for sentence in of_source]
+        if not every:
             return Draft("", self.name)
-        scores = await asyncio.to_thread(self._scores, question, sentences)
-        return Draft(compose(sentences, scores), self.name)
+        scores = dict(zip(every, await asyncio.to_thread(self._scores, question, asked, every), strict=True))
+        chosen = [
+            sentence
+            for index, of_source in enumerate(quoted)
+            for sentence in best_in_order(of_source, scores, MAX_ADDED if index else MAX_SENTENCES)
+        ]
+        return Draft(" ".join(f"{sentence.text} [{sentence.source}]" for sentence in chosen), self.name)
 
-    def _scores(self, question: str, sentences: Sequence[_Sentence]) -> list[float]:
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def _scores(self, question: str, asked: set[str], sentences: Sequence[Sentence]) -> list[float]:
         vectors = self._embedder.passages([sentence.text for sentence in sentences])
         cosines = vectors @ self._embedder.queries([question])[0]
-        asked = {term.stem for term in query_terms(question)}
-        shares = [
-            len(asked & {term.stem for term in query_terms(sentence.text)}) / max(1, len(asked))
-            for sentence in sentences
-        ]
-        return [float(score) for score in cosines + WORD_WEIGHT * np.asarray(shares)]
+        shares = [len(asked & _stems(sentence.text)) / max(1, len(asked)) for sentence in sentences]
+        weights = [sentence.weight for sentence in sentences]
+        return [float(score) for score in cosines + WORD_WEIGHT * np.asarray(shares) + np.asarray(weights)]
 
 
-def _sentences(sources: Sequence[Source]) -> list[_Sentence]:
-    """Whole sentences in the order of the sources; an overlap of two chunks gives each sentence once."""
-    found: dict[tuple[int, str], _Sentence] = {}
-    for source in sources:
-        for passage in source.passages:
-            for start, end in split_sentences(passage):
-                text = passage[start:end]
-                if REDACTED not in text:
-                    found.setdefault((source.n, text), _Sentence(source.n, len(found), text))
+def choose_sources(sources: Sequence[Source], asked: set[str]) -> list[Source]:
+    """The best source, and the first near one that holds words of the question which the best one lacks."""
+    best, *others = sources
+    missing = asked - _source_stems(best)
+    near = (source for source in others if source.score >= best.score - NEAR_BEST)
+    added = next((source for source in near if missing & _source_stems(source)), None)
+    return [best] if added is None else [best, added]
+
+
+def best_in_order(sentences: Sequence[Sentence], scores: Mapping[Sentence, float], limit: int) -> list[Sentence]:
+    """The sentences of the highest scores in reading order; of equal ones the earlier."""
+    best = sorted(sentences, key=lambda sentence: (-scores[sentence], sentence.position))[:limit]
+    return sorted(best, key=lambda sentence: sentence.position)
+
+
+def _sentences(source: Source) -> list[Sentence]:
+    """Whole sentences of a source; an overlap of two chunks gives each once, a redacted one is not quoted."""
+    found: dict[str, Sentence] = {}
+    for passage, weight in zip(source.passages, source.weights, strict=True):
+        for index, (start, end) in enumerate(split_sentences(passage)):
+            text = passage[start:end]
+            if REDACTED not in text:
+                opening = OPENING if index == 0 else 0.0
+                found.setdefault(text, Sentence(source.n, len(found), text, weight + opening))
     return list(found.values())
 
 
-def compose(sentences: Sequence[_Sentence], scores: Sequence[float]) -> str:
-    """The best sentences, those of one source together, each with its citation; the best one's source comes first."""
-    order = sorted(range(len(sentences)), key=lambda index: (-scores[index], index))[:MAX_SENTENCES]
-    first = sentences[order[0]].source
-    chosen = sorted(
-        (sentences[index] for index in order), key=lambda item: (item.source != first, item.source, item.position)
-    )
-    return " ".join(f"{sentence.text} [{sentence.source}]" for sentence in chosen)
+def _source_stems(source: Source) -> set[str]:
+    return _stems(" ".join((source.title, *source.passages)))
+
+
+def _stems(text: str) -> set[str]:
+    return {term.stem for term in query_terms(text) if not term.pair}

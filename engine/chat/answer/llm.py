@@ -25,3 +25,6 @@ class ModelAnswerer:
             draft = await self._fallback.answer(question, lang, sources, prompt)
             return replace(draft, author=f"{draft.author} after {self.name} failed")
         return Draft(reply.text, self.name, {"prompt": reply.usage.prompt, "completion": reply.usage.completion})
+
+    async def close(self) -> None:
+        await self._model.close()

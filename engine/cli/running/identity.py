@@ -19,6 +19,7 @@ class ProcessId:
 
     @classmethod
     def of(cls, pid: int) -> "ProcessId":
+        """The process that has this number now."""
         return cls(pid, _started(pid) or "")
 
     def alive(self) -> bool:

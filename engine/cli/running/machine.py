@@ -33,11 +33,13 @@ OLDEST_PYTHON = (3, 11)
 
 
 def check_python() -> Iterator[Finding]:
+    """Whether Python is new enough."""
     ok = sys.version_info[:2] >= OLDEST_PYTHON
     yield Finding("python", ok, platform.python_version(), "" if ok else "Use Python 3.11 or newer.")
 
 
 def check_wheels() -> Iterator[Finding]:
+    """Whether what carries compiled or bundled parts is there and can be found."""
     for distribution, module in WHEELS.items():
         try:
             found = version(distribution)
@@ -48,6 +50,7 @@ def check_wheels() -> Iterator[Finding]:
 
 
 def check_processor() -> Iterator[Finding]:
+    """What the processor can run; nothing of it stops the product."""
     what = "AVX2" if supported() else "no AVX2: the second encoder is left out, and answers are somewhat worse"
     yield Finding("processor", True, f"{platform.machine()}, {what}")
 
@@ -66,6 +69,7 @@ def check_state_dir(deployment: Deployment) -> Iterator[Finding]:
 
 
 def check_keys(deployment: Deployment) -> Iterator[Finding]:
+    """Whether the secrets are there; none is made for it."""
     if deployment.embedded and not (deployment.state_dir / FILE_NAME).exists():
         yield Finding("keys", True, "not made yet; `anamnesis up` makes them")
         return
@@ -102,6 +106,7 @@ def check_models(deployment: Deployment) -> Iterator[Finding]:
 
 
 def check_language_model(deployment: Deployment) -> Iterator[Finding]:
+    """Whether the endpoint, where one is set, answers and takes the key."""
     settings = deployment.settings
     if not settings.llm_url:
         yield Finding("language model", True, "not configured: answers are put together from the sources")
@@ -121,7 +126,5 @@ def check_language_model(deployment: Deployment) -> Iterator[Finding]:
         )
         return
     refused = answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
-    named = bool(settings.llm_model)
-    cure = "Correct ANAMNESIS_LLM_KEY." if refused else "" if named else "Set ANAMNESIS_LLM_MODEL."
-    found = "the key was refused" if refused else "reachable" if named else "reachable, but no model is named"
-    yield Finding("language model", not refused and named, found, cure)
+    found = "the key was refused" if refused else f"{settings.llm_model}: the endpoint is reachable"
+    yield Finding("language model", not refused, found, "Correct ANAMNESIS_LLM_KEY." if refused else "")

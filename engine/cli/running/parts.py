@@ -57,9 +57,11 @@ class Part:
         return f"The {self.name} ended by itself ({how}). {_last_line(self.log)} Its log: {self.log}"
 
     def answers(self) -> bool:
+        """Whether it is ready."""
         return answers(self.health)
 
     def end(self, number: signal.Signals) -> None:
+        """Signal it and all of its children; nothing happens where it has ended or never ran."""
         if self.process and self.process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, number)
@@ -74,10 +76,12 @@ def answers(health: str) -> bool:
 
 
 def api_health(deployment: Deployment) -> str:
+    """Where the API says that it can answer."""
     return f"{deployment.api_address}/readyz"
 
 
 def console_health(deployment: Deployment) -> str:
+    """Where the console says that it serves pages."""
     return f"{deployment.console_address}/_stcore/health"
 
 

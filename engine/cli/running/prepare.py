@@ -1,4 +1,4 @@
-"""What stands between a fresh machine and a system that answers: database, schema, corpus, first login."""
+"""What stands between a fresh machine and a system that answers: database, schema, corpus."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,10 +7,8 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 from rich.console import Console
 
-from console.users import UsersFileError, ensure_first_user
 from engine.app import connect
 from engine.cli.corpus import bring_up_to_date, seed_with_progress
-from engine.cli.errors import CommandError
 from engine.cli.running.deployment import Deployment
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.migrate import admin_connection
@@ -29,21 +27,6 @@ def prepare(deployment: Deployment, out: Console) -> ConnectionUrls:
         made = report.added + report.changed
         say(f"{made + report.unchanged} documents, {report.chunks} chunks ({made} new, {report.removed} removed)")
     return urls
-
-
-def first_login(deployment: Deployment, out: Console) -> None:
-    """Make the console's first user and show the password, this once."""
-    try:
-        login = ensure_first_user(deployment.users_file)
-    except (OSError, UsersFileError) as error:
-        raise CommandError(f"{deployment.users_file} cannot be used ({error}). Mend its rights.") from None
-    if login:
-        user, password = login
-        out.print(
-            f"First login, shown once: user [bold]{user}[/], password [bold]{password}[/]",
-            highlight=False,
-            soft_wrap=True,
-        )
 
 
 def _is_bare(admin_url: str) -> bool:

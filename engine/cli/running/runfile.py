@@ -77,6 +77,7 @@ class RunFile:
         os.fsync(self.descriptor)
 
     def release(self) -> None:
+        """Close the descriptor; the lock stays where another process inherited it."""
         os.close(self.descriptor)
 
 

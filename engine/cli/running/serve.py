@@ -14,8 +14,8 @@ from engine.api.server import configure_logging, serve
 from engine.app import build_engine
 from engine.cli.errors import CommandError
 from engine.cli.running.deployment import Deployment
+from engine.cli.running.logins import first_login
 from engine.cli.running.ports import require_free_port
-from engine.cli.running.prepare import first_login
 from engine.storage.embedded import ConnectionUrls
 
 

@@ -14,9 +14,10 @@ from rich.console import Console
 from engine.cli.errors import CommandError
 from engine.cli.running.deployment import Deployment
 from engine.cli.running.identity import ProcessId
+from engine.cli.running.logins import first_login
 from engine.cli.running.parts import parts_of
 from engine.cli.running.ports import require_free_ports
-from engine.cli.running.prepare import first_login, prepare
+from engine.cli.running.prepare import prepare
 from engine.cli.running.runfile import RunFile, RunRecord, held, read_record
 from engine.cli.running.supervisor import END_SECONDS, SIGNALS, START_SECONDS, Supervisor, end_leftovers
 

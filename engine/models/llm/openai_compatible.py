@@ -2,22 +2,25 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
+from contextlib import suppress
+from typing import Any, get_args
 
 import openai
 from openai import AsyncOpenAI
 
 from engine.models.base import Completion, JsonSchema, Message, ModelError, Usage
 from engine.models.llm.json_reply import ReplyError, parse_object
+from engine.settings import Structured
 
-Structured = Literal["json_schema", "tools", "json_object"]
+WAYS: tuple[Structured, ...] = get_args(Structured)
+"""From the strictest to what nearly every endpoint knows: a JSON schema, a function call, plain JSON mode."""
 
 
 class OpenAICompatible:
     """Chat completions with time-outs, retries on transient faults, usage counts and structured output.
 
     Structured output is asked for in the way that `structured` names; an endpoint that refuses that way (HTTP 400,
-    404 or 422) is asked in the next one: a JSON schema, a function call, plain JSON mode.
+    404 or 422) is asked in the next one, and from then on in the one that it took.
     """
 
     def __init__(
@@ -28,35 +31,43 @@ class OpenAICompatible:
         model: str,
         timeout: float,
         retries: int,
+        max_tokens: int,
         structured: Structured = "json_schema",
     ) -> None:
         self.model = model
         self._client = AsyncOpenAI(base_url=url, api_key=key, timeout=timeout, max_retries=retries)
-        ways: tuple[Structured, ...] = ("json_schema", "tools", "json_object")
-        self._ways = ways[ways.index(structured) :]
+        self._max_tokens = max_tokens
+        self._ways = WAYS[WAYS.index(structured) :]
 
     async def complete(self, messages: Sequence[Message], schema: JsonSchema | None = None) -> Completion:
         """One answer at temperature 0.
 
         Raises:
-            ModelError: the endpoint failed, or its reply is not the object that was asked for.
+            ModelError: the endpoint failed, the reply was cut off, or it is not the object that was asked for.
         """
         if schema is None:
-            return await self._call(messages, None, {})
+            return self._completion(await self._call(messages, {}), None)
         for way in self._ways[:-1]:
-            try:
-                return await self._call(_messages(way, messages, schema), schema, _request(way, schema))
-            except _WayRefusedError:
-                continue
-        last = self._ways[-1]
-        return await self._call(_messages(last, messages, schema), schema, _request(last, schema))
+            with suppress(_WayRefusedError):
+                return await self._ask(way, messages, schema)
+        return await self._ask(self._ways[-1], messages, schema)
 
-    async def _call(self, messages: Sequence[Message], schema: JsonSchema | None, extra: dict[str, Any]) -> Completion:
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._client.close()
+
+    async def _ask(self, way: Structured, messages: Sequence[Message], schema: JsonSchema) -> Completion:
+        reply = await self._call(_messages(way, messages, schema), _request(way, schema))
+        self._ways = WAYS[WAYS.index(way) :]
+        return self._completion(reply, schema)
+
+    async def _call(self, messages: Sequence[Message], extra: dict[str, Any]) -> Any:
         try:
-            reply = await self._client.chat.completions.create(
+            return await self._client.chat.completions.create(
                 model=self.model,
                 messages=[{"role": message.role, "content": message.content} for message in messages],  # type: ignore[misc]
                 temperature=0,
+                max_tokens=self._max_tokens,
                 **extra,
             )
         except (openai.BadRequestError, openai.NotFoundError, openai.UnprocessableEntityError) as error:
@@ -71,22 +82,29 @@ class OpenAICompatible:
             raise ModelError(f"The endpoint of the model {self.model} failed (HTTP {error.status_code}).") from None
         except (openai.OpenAIError, ValueError) as error:
             raise ModelError(f"The model {self.model} gave no usable reply ({type(error).__name__}).") from None
-        return self._completion(reply, schema)
 
     def _completion(self, reply: Any, schema: JsonSchema | None) -> Completion:
-        choices = getattr(reply, "choices", None)
-        if not choices or choices[0].message is None:
-            raise ModelError(f"The model {self.model} gave an empty reply.")
-        message = choices[0].message
-        text = message.tool_calls[0].function.arguments if message.tool_calls else message.content or ""
+        try:
+            choice = reply.choices[0]
+            message = choice.message
+            text = message.tool_calls[0].function.arguments if message.tool_calls else message.content or ""
+        except (AttributeError, IndexError, TypeError):  # the library hands on whatever the endpoint sent
+            raise ModelError(f"The model {self.model} gave an empty reply.") from None
+        if getattr(choice, "finish_reason", None) == "length":
+            # The end that is missing may be what makes an answer safe.
+            raise ModelError(
+                f"The reply of the model {self.model} was cut off at {self._max_tokens} tokens. "
+                "Raise ANAMNESIS_LLM_MAX_TOKENS."
+            )
+        counted = getattr(reply, "usage", None)
         usage = Usage(
-            prompt=getattr(reply.usage, "prompt_tokens", 0) or 0,
-            completion=getattr(reply.usage, "completion_tokens", 0) or 0,
+            prompt=getattr(counted, "prompt_tokens", 0) or 0,
+            completion=getattr(counted, "completion_tokens", 0) or 0,
         )
         if schema is None:
             return Completion(text, usage)
         try:
-            return Completion(text, usage, parse_object(text))
+            return Completion(text, usage, parse_object(text, schema.decisive))
         except ReplyError as error:
             raise ModelError(f"The model {self.model}: {error}.") from None
 

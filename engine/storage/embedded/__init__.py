@@ -1,8 +1,8 @@
 """The embedded database server: a private PostgreSQL 16 with pgvector, run from a wheel, for one machine.
 
-Linux only. The parts: ``server`` (the life cycle), ``cluster`` (what is asked of PostgreSQL's programs),
-``processes`` (which server processes live), ``account`` (whom the server runs as), ``binaries``,
-``record`` (passwords and addresses), ``directories``.
+Linux only. The parts: ``server`` (the life cycle), ``initdb`` (an empty cluster), ``launch`` (starting the server and
+reading its log), ``probe`` (what a running one answers), ``processes`` (which server processes live), ``account`` (whom
+the server runs as), ``binaries``, ``record`` (passwords and addresses), ``directories``, ``errors``.
 """
 
 from engine.storage.embedded.directories import default_state_dir

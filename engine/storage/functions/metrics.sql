@@ -18,7 +18,7 @@ SELECT q.id, q.at, q.origin, q.chat, q.lang, r.rule_id, true
   FROM telemetry.query_log q, unnest(q.shadow_rule_ids) AS r(rule_id);
 
 CREATE OR REPLACE VIEW metrics.token_use AS
-SELECT q.id AS message_id, q.at, q.origin, q.chat, t.key AS kind, t.value::bigint AS tokens
+SELECT q.id AS message_id, q.at, q.origin, q.chat, q.lang, t.key AS kind, t.value::bigint AS tokens
   FROM telemetry.query_log q, jsonb_each_text(q.tokens) AS t(key, value);
 
 CREATE OR REPLACE VIEW metrics.corpus AS
@@ -41,6 +41,3 @@ SELECT id, started_at, finished_at, status, git_revision, git_dirty, corpus_hash
 
 CREATE OR REPLACE VIEW metrics.eval_metric AS
 SELECT run_id, set_name, lang, metric, value, ci_low, ci_high, n, n_scored FROM evaluation.metric;
-
-CREATE OR REPLACE VIEW metrics.eval_case AS
-SELECT run_id, set_name, case_id, lang, style, scores, answer, error FROM evaluation.case_result;

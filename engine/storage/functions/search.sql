@@ -4,7 +4,7 @@
 -- The statement for a set of embedding spaces. Parameters: $1 user, $2 query vectors as text, one a space, $3 stems,
 -- $4 exact lexemes (same length; a pair of neighbours, joined by "_", stands in both), $5 candidates an arm. Pairs add to
 -- the score and not to the coverage.
-CREATE OR REPLACE FUNCTION knowledge.search_statement(p_spaces text[]) RETURNS text
+CREATE FUNCTION knowledge.search_statement(p_spaces text[]) RETURNS text
 LANGUAGE plpgsql STABLE AS $body$
 DECLARE
   arms text := '';
@@ -79,20 +79,20 @@ BEGIN
 END
 $body$;
 
-CREATE OR REPLACE FUNCTION knowledge.search(
+CREATE FUNCTION knowledge.search(
   p_scope text, p_spaces text[], p_vectors text[], p_stems text[], p_exacts text[], p_pool integer
 ) RETURNS TABLE (
   chunk uuid, document text, topic text, lang text, title text, source text[], ordinal integer, section text,
   content text, cosine float8[], sentence_cosine float8[], lexical float8, coverage float8
 )
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $body$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $body$
 DECLARE
   v_user uuid;
 BEGIN
   CASE p_scope
     WHEN 'global' THEN v_user := '00000000-0000-4000-8000-000000000001';
     WHEN 'personal' THEN v_user := knowledge.tenant();
-    ELSE RAISE EXCEPTION 'unknown search scope %', p_scope;
+    ELSE RAISE EXCEPTION 'unknown search scope %', p_scope USING ERRCODE = 'invalid_parameter_value';
   END CASE;
   IF v_user IS NULL THEN
     RETURN;

@@ -2,6 +2,7 @@
 
 from alembic import op
 
+from engine.storage.schema import CHUNK_PARTITIONS, GLOBAL_USER_ID
 from engine.storage.scripts import run_script
 
 revision = "0001"
@@ -9,12 +10,10 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
-GLOBAL_USER_ID = "00000000-0000-4000-8000-000000000001"
-PARTITIONS = 32
-
+# Compared as a uuid, not as text: text has many spellings of one uuid.
 TENANT = f"""
 CREATE FUNCTION knowledge.tenant() RETURNS uuid LANGUAGE sql STABLE AS $$
-  SELECT nullif(nullif(current_setting('anamnesis.user_id', true), ''), '{GLOBAL_USER_ID}')::uuid
+  SELECT nullif(nullif(current_setting('anamnesis.user_id', true), '')::uuid, '{GLOBAL_USER_ID}'::uuid)
 $$
 """
 
@@ -68,7 +67,7 @@ CREATE TABLE knowledge.lexeme (
 """
 
 # A vector row must stay on its page: a TOASTed vector costs an exact scan three to four times as much.
-EMBEDDING_SPACE = """
+EMBEDDING_SPACE = f"""
 CREATE FUNCTION knowledge.create_embedding_space(p_name text, p_dimension integer, p_model text)
 RETURNS void LANGUAGE plpgsql AS $body$
 DECLARE
@@ -103,8 +102,9 @@ BEGIN
     ALTER TABLE knowledge.%1$I ALTER COLUMN embedding SET STORAGE PLAIN;
     ALTER TABLE knowledge.%2$I ALTER COLUMN embedding SET STORAGE PLAIN;
   $sql$, 'embedding_' || p_name, 'sentence_' || p_name, p_dimension);
-  FOR part IN 0..31 LOOP
-    EXECUTE format('CREATE TABLE knowledge.%I PARTITION OF knowledge.%I FOR VALUES WITH (MODULUS 32, REMAINDER %s)',
+  FOR part IN 0..{CHUNK_PARTITIONS - 1} LOOP
+    EXECUTE format('CREATE TABLE knowledge.%I PARTITION OF knowledge.%I
+                    FOR VALUES WITH (MODULUS {CHUNK_PARTITIONS}, REMAINDER %s)',
       'embedding_' || p_name || '_p' || lpad(part::text, 2, '0'), 'embedding_' || p_name, part);
   END LOOP;
   PERFORM knowledge.protect(('knowledge.embedding_' || p_name)::regclass);
@@ -115,12 +115,13 @@ REVOKE ALL ON FUNCTION knowledge.create_embedding_space(text, integer, text) FRO
 """
 
 # Policies on a parent do not guard a partition that is named directly: the engine is granted parents only.
-PROTECT = """
+PROTECT = f"""
 CREATE FUNCTION knowledge.protect(p_table regclass) RETURNS void LANGUAGE plpgsql AS $body$
 BEGIN
   EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', p_table);
-  EXECUTE format('CREATE POLICY tenant ON %s TO anamnesis_engine
-                  USING (user_id = knowledge.tenant()) WITH CHECK (user_id = knowledge.tenant())', p_table);
+  EXECUTE format('CREATE POLICY tenant ON %1$s TO anamnesis_engine
+                  USING (user_id = knowledge.tenant() AND user_id <> %2$L)
+                  WITH CHECK (user_id = knowledge.tenant() AND user_id <> %2$L)', p_table, '{GLOBAL_USER_ID}'::uuid);
   EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO anamnesis_engine', p_table);
 END
 $body$;
@@ -223,10 +224,10 @@ def upgrade() -> None:
     _script(TENANT)
     _script(PROTECT)
     _script(KNOWLEDGE)
-    for part in range(PARTITIONS):
+    for part in range(CHUNK_PARTITIONS):
         _script(
             f"CREATE TABLE knowledge.chunk_p{part:02d} PARTITION OF knowledge.chunk "
-            f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {part})"
+            f"FOR VALUES WITH (MODULUS {CHUNK_PARTITIONS}, REMAINDER {part})"
         )
     _script(EMBEDDING_SPACE)
     _script(CHAT)

@@ -8,15 +8,13 @@ from rich.text import Text
 
 from engine.evaluation.calibrate import GateReport, LanguageGate
 from engine.evaluation.gate_report import GatePoint
-from engine.evaluation.metrics import NONE_METRICS, PROPORTIONS, RETRIEVAL_METRICS
+from engine.evaluation.metrics import PROPORTIONS
 from engine.evaluation.records import ALL, CaseResult, MetricRow, RecordedRun
 from engine.evaluation.statistics import Interval
+from engine.wire.metrics import CHECKPOINT, HEADLINE, LOWER_IS_BETTER, METRICS, STRETCH
 
-CHECKPOINT = 0.75
-STRETCH = 0.85
-"""Targets of recall@4."""
 NOTHING = "—"
-_LISTED = ("recall@4", "mrr", "false_abstention", "abstention")
+_LISTED = (HEADLINE, "mrr", "false_abstention", "abstention")
 
 
 def run_table(run: RecordedRun) -> RenderableType:
@@ -81,7 +79,7 @@ def cases_table(run: RecordedRun) -> RenderableType:
 
 def _faults(scores: Mapping[str, float]) -> list[str]:
     """Shares that missed: all are best at 1, the lost questions at 0."""
-    best = {name: float(name != "false_abstention") for name in PROPORTIONS}
+    best = {name: float(name not in LOWER_IS_BETTER) for name in PROPORTIONS}
     return [name for name in sorted(PROPORTIONS & scores.keys()) if scores[name] != best[name]]
 
 
@@ -120,11 +118,11 @@ def _set_table(rows: Iterable[MetricRow], name: str) -> Table:
     mine = {(row.metric, row.lang): row for row in rows if row.set_name == name}
     langs = [ALL, *sorted({lang for _, lang in mine} - {ALL}, reverse=True)]
     table = Table("metric", *langs, title=Text(name), title_justify="left")
-    for metric in (*RETRIEVAL_METRICS, *NONE_METRICS):
+    for metric in METRICS:
         if (metric, ALL) in mine:
             table.add_row(metric, *(_figure(mine[metric, lang]) for lang in langs))
-    if ("recall@4", ALL) in mine:
-        table.caption = f"recall@4: checkpoint {CHECKPOINT:.2f}, stretch {STRETCH:.2f}"
+    if (HEADLINE, ALL) in mine:
+        table.caption = f"{HEADLINE}: checkpoint {CHECKPOINT:.2f}, stretch {STRETCH:.2f}"
     return table
 
 

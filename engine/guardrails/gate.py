@@ -1,0 +1,51 @@
+"""What the gates over rules have in common: rules that are loaded once, and hits parted by what they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+from engine.guardrails.rules import Hit, RuleSet, load_rules
+
+
+@dataclass(frozen=True)
+class Found:
+    """The hits that have consequences, in text order, and the ids of the shadow rules that hit too."""
+
+    enforced: tuple[Hit, ...]
+    shadow: tuple[str, ...]
+
+
+class Gate:
+    """A layer of rules; `files` names those of the shipped one."""
+
+    files: ClassVar[str]
+
+    def __init__(self, rules: RuleSet | None = None) -> None:
+        self._rules = shipped(self.files) if rules is None else rules
+
+    def _found(self, text: str) -> Found:
+        """Raises `RuleError`."""
+        return part(self._rules.match(text))
+
+
+def part(hits: Iterable[Hit]) -> Found:
+    """Hits by their consequence; a shadow rule is named once, in the order of its first hit."""
+    known = list(hits)
+    return Found(
+        tuple(hit for hit in known if hit.enforced),
+        unique(hit.rule_id for hit in known if not hit.enforced),
+    )
+
+
+def unique(words: Iterable[str]) -> tuple[str, ...]:
+    """Each word once, in the order of its first appearance."""
+    return tuple(dict.fromkeys(words))
+
+
+@lru_cache(maxsize=8)
+def shipped(files: str) -> RuleSet:
+    """The rules of the project whose file name fits, read once a process."""
+    return load_rules(files)

@@ -2,15 +2,13 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from engine.settings import Region
 from engine.wire import Outcome
 from engine.wire.fields import Lang
-
-Region = Literal["ru", "us", "eu"]
 
 _TEXTS = Path(__file__).with_name("texts")
 

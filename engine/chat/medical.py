@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from engine.chat.answer.base import Answerer
 from engine.chat.context import snapshot
-from engine.chat.fixed import Region, fixed
+from engine.chat.fixed import fixed
 from engine.chat.outcome import Ending, fixed_end, judged_end, repaired, rules_guardrail, withheld
 from engine.chat.own_values import own_values
 from engine.chat.prompt import build_prompt
@@ -19,6 +19,7 @@ from engine.guardrails.urgent import UrgentGate
 from engine.retrieval.gate import gate
 from engine.retrieval.query import has_topic
 from engine.retrieval.search import CorpusSearch
+from engine.settings import Region
 from engine.wire import AskRequest, Guardrail
 from engine.wire.fields import Lang
 

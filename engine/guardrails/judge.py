@@ -23,6 +23,7 @@ SCHEMA = JsonSchema(
         "required": ["reason", "text", "verdict"],
         "additionalProperties": False,
     },
+    decisive="verdict",
 )
 
 _RUBRIC = (

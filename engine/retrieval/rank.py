@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from engine.retrieval.fusion import ranks, reciprocal_rank_fusion
 from engine.retrieval.relevance import Calibration, Relevance, relevance
+from engine.settings import Fusion
 from engine.storage.search_store import Candidate
-
-Fusion = Literal["rescored", "rrf", "dense", "lexical"]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from typing import Any
 
 from engine.models.base import Embedder
 from engine.retrieval.query import Query, build_query
-from engine.retrieval.rank import Fusion, RankedDocument, ScoredChunk, rank_documents, score_chunks
+from engine.retrieval.rank import RankedDocument, ScoredChunk, rank_documents, score_chunks
 from engine.retrieval.relevance import calibration
+from engine.settings import Fusion
 from engine.storage.search_store import search
 from engine.storage.sessions import Database
 

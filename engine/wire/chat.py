@@ -51,12 +51,17 @@ class Biomarker(Strict):
     at: AwareDatetime | None = None
 
 
+Name = Annotated[Text, Field(min_length=1, max_length=120)]
+Words = Annotated[Text, Field(max_length=500)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
 class Context(Strict):
     """What the app knows at the moment of the question; every part is optional."""
 
     profile: Profile = Field(default_factory=Profile)
     biomarkers: list[Biomarker] = Field(default_factory=list, max_length=200)
-    values: dict[str, float | str] = Field(default_factory=dict, max_length=50)
+    values: dict[Name, Finite | Words] = Field(default_factory=dict, max_length=50)
     task: dict[str, Any] = Field(default_factory=dict, max_length=50)
 
 

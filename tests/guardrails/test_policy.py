@@ -250,6 +250,13 @@ def test_wish_to_die_is_urgent_with_and_without_a_method(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["болит в груди и хочу покончить с собой", "My face is drooping on one side. I want to kill myself."]
+)
+def test_wish_to_die_goes_before_every_other_kind(text: str) -> None:
+    assert URGENT.check(text).kind == "suicide"
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "давление 210 на 120",

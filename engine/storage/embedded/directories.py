@@ -19,13 +19,11 @@ _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]+")
 
 
 def default_state_dir() -> Path:
-    """The directory named by ANAMNESIS_STATE_DIR; without it ``./var``.
+    """``./var``, where no setting names another directory.
 
     For root it is /var/lib/anamnesis where ``./var`` could not be entered by the unprivileged user that the
     server then runs as (a working directory under /root).
     """
-    if named := os.environ.get("ANAMNESIS_STATE_DIR"):
-        return Path(named).expanduser().absolute()
     here = Path("var").absolute()
     return SYSTEM_STATE_DIR if os.geteuid() == 0 and closed_to(here, -1, -1) else here
 

@@ -10,13 +10,14 @@ READY_DEV := $(VENV)/.ready-dev
 INPUTS := pyproject.toml .ci/requirements/embedders.txt .ci/requirements/constraints.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help up down test lint format browser constraints clean
+.PHONY: help up down test bench lint format browser constraints clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make up      start database, API and console (Ctrl-C stops; make up ARGS=--detach leaves them running)"
 	@echo "make down    stop them, and the embedded database"
 	@echo "make test    check style, types, layers, and run all tests"
+	@echo "make bench   speed, as ratios"
 	@echo "make lint    style, types and layers alone; make format rewrites the style"
 	@echo "make clean   remove .venv and caches; the state in var/ stays"
 
@@ -28,6 +29,10 @@ down: $(READY)
 
 test: lint browser
 	$(BIN)/python -m pytest
+
+# Speed as ratios within one run: not part of the tests, since a busy machine can spoil a figure.
+bench: $(READY_DEV)
+	$(BIN)/python -m pytest tests/benchmarks
 
 lint: $(READY_DEV)
 	$(BIN)/ruff check .

@@ -86,11 +86,17 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
+EARLIEST = date(2020, 1, 1)
+"""No record is older; the period before it would leave the calendar's range for the first dates of all."""
+
+
 def _span(first: str | None, last: str | None, today_: date) -> tuple[date, date] | None:
-    """The two days of a link in order and not in the future, or None."""
+    """The two days of a link in order and not in the future; None for what is no span, or is before any record."""
     try:
         start, end = sorted((date.fromisoformat(first or ""), date.fromisoformat(last or "")))
     except ValueError:
+        return None
+    if start < EARLIEST:
         return None
     return min(start, today_), min(end, today_)
 

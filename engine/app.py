@@ -97,8 +97,11 @@ class Engine:
         Raises:
             StorageError: the database refused or could not be reached.
             ChatUnavailableError: the personal chat was named.
+            TenantError: the corpus' sentinel was given as a user.
         """
         route(request.chat)
+        if request.user is not None:
+            tenant_id(request.user)
         if not has_topic(request.query):
             return RetrieveResponse(hits=[], gated=0, abstain=True, timings_ms={})
         search, trace = self._room.search, ChatTrace()

@@ -1,5 +1,6 @@
 """Errors as `application/problem+json` (RFC 9457) that name the field and never repeat what was sent."""
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -15,7 +16,10 @@ from engine.chat.router import ChatUnavailableError
 from engine.storage.errors import StorageError
 
 MEDIA_TYPE = "application/problem+json"
+DATABASE_DOWN = "The database cannot be reached."
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
+
+error_log = logging.getLogger("anamnesis.api")
 
 
 class FieldError(BaseModel):
@@ -107,9 +111,10 @@ async def on_http_error(_: Request, error: Exception) -> JSONResponse:
 
 
 async def on_storage_error(_: Request, error: Exception) -> JSONResponse:
-    """The database's one clear line, which holds no data of a user's."""
+    """The database's one clear line is for the log alone: it names hosts and paths, and holds no data of a user's."""
     assert isinstance(error, StorageError)
-    return respond(Problem(503, str(error), headers={"Retry-After": "5"}))
+    error_log.warning("%s", error)
+    return respond(Problem(503, DATABASE_DOWN, headers={"Retry-After": "5"}))
 
 
 async def on_chat_unavailable(_: Request, error: Exception) -> JSONResponse:

@@ -11,6 +11,7 @@ from engine.wire import Biomarker
 from engine.wire.fields import Lang
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_UNWANTED = re.compile(r"(?:https?://|www\.)\S*|[<>]")
 _ALTERNATIVES = re.compile(r"[(),;/]")
 
 
@@ -53,8 +54,9 @@ def _stems(text: str) -> set[str]:
 
 
 def _clean(text: str) -> str:
-    """A name or a unit as it may stand in an answer: one line, no instruction, no citation marker of its own."""
-    return neutralise_markers(sanitise(" ".join(text.split()), "title").text)
+    """A name or a unit as it may stand in an answer: one line, no instruction, no marker, link or tag of its own."""
+    line = _UNWANTED.sub("", " ".join(text.split()))
+    return neutralise_markers(sanitise(line, "title").text)
 
 
 def _flag_text(marker: Biomarker, texts: Fixed) -> str:

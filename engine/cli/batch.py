@@ -1,7 +1,9 @@
 """JSON Lines in, JSON Lines out: one line a line, in order, `id` echoed, a bad line answered by an error."""
 
 import json
+import math
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar
 
@@ -15,14 +17,17 @@ Result = dict[str, Any]
 
 def emit(data: Result) -> None:
     """One JSON line on standard output; a lone surrogate becomes its escape, which is JSON too."""
-    line = json.dumps(data, ensure_ascii=False) + "\n"
+    line = json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
     sys.stdout.buffer.write(line.encode("utf-8", "backslashreplace"))
     sys.stdout.buffer.flush()
 
 
 def read_lines() -> Iterator[bytes]:
-    """Lines of standard input that hold something."""
-    return (line for line in sys.stdin.buffer if line.strip())
+    """Lines of standard input that hold something, without the mark that some editors put before the first."""
+    for number, raw in enumerate(sys.stdin.buffer):
+        line = raw if number else raw.removeprefix(BOM_UTF8)
+        if line.strip():
+            yield line
 
 
 async def run_batch(model: type[Model], handle: Callable[[Model], Awaitable[Result]]) -> None:
@@ -43,14 +48,28 @@ async def run_batch(model: type[Model], handle: Callable[[Model], Awaitable[Resu
 def parse_line(line: bytes) -> tuple[Any, Result, str | None]:
     """Id, the other fields, and what is wrong with the line, if anything."""
     try:
-        data = json.loads(line.decode("utf-8"))
+        data = json.loads(line.decode("utf-8"), parse_float=_finite, parse_constant=_refuse)
     except UnicodeDecodeError:
         return None, {}, "the line is not UTF-8"
+    except OverflowError:
+        return None, {}, "a number of the line is too large"
     except (ValueError, RecursionError):
         return None, {}, "the line is not JSON"
     if not isinstance(data, dict):
         return None, {}, "the line is not a JSON object"
     return data.pop("id", None), data, None
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise OverflowError
+    return number
+
+
+def _refuse(constant: str) -> float:
+    """NaN and Infinity, which Python reads and JSON does not know."""
+    raise ValueError(constant)
 
 
 def describe_fault(error: ValidationError) -> str:

@@ -103,7 +103,6 @@ def token(
     from engine.api.tokens import TokenError, issue
     from engine.storage.sessions import tenant_id
 
-    tenant_id(user)
     scopes = [name for name in get_args(Scope) if name in (scope or ["chat"])]
     if set(scope or []) - set(scopes):
         raise typer.BadParameter(f"One of {SCOPES}.", param_hint="--scope")
@@ -111,6 +110,7 @@ def token(
         signed = issue(_deployment().keys().jwt_key, user, scopes, timedelta(hours=hours))
     except TokenError as error:
         raise typer.BadParameter(str(error), param_hint="--user") from None
+    tenant_id(user)
     sys.stdout.write(f"{signed}\n")
 
 

@@ -15,6 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from engine.storage.search_store import Candidate
 
+SHORT_QUESTION = 3
+"""Terms up to which a single unknown word weighs against the whole question."""
+
 _CALIBRATION = Path(__file__).with_name("relevance.yaml")
 
 
@@ -26,6 +29,8 @@ class Calibration(BaseModel):
     floors: dict[str, float]
     """Cosine of unrelated texts in a space: it is mapped to 0, and 1 stays 1."""
     coverage_weight: float = Field(ge=0)
+    unknown_penalty: float = Field(ge=0)
+    """Taken off the score of a short question with a word that the corpus does not know."""
     lexical_weight: float = Field(ge=0)
     lexical_half: float = Field(gt=0)
     """Lexical score at which the lexical part reaches a half."""
@@ -64,7 +69,10 @@ def relevance(candidate: Candidate, spaces: Sequence[str], settings: Calibration
     ]
     similarity = sum(parts) / len(parts)
     weight = settings.coverage_weight
-    score = min(1.0, max(0.0, (similarity + weight * candidate.coverage) / (1 + weight)))
+    named = (similarity + weight * candidate.coverage) / (1 + weight)
+    # "What is a troponin test?" is close to every text on a test: its one telling word is what is missing.
+    stranger = candidate.unknown > 0 and candidate.terms <= SHORT_QUESTION
+    score = min(1.0, max(0.0, named - settings.unknown_penalty * stranger))
     lexical = candidate.lexical or 0.0
     return Relevance(score, score + settings.lexical_weight * lexical / (lexical + settings.lexical_half))
 

@@ -13,7 +13,7 @@ Scope = Literal["global", "personal"]
 
 _SEARCH = sa.text(
     "SELECT chunk, document, topic, lang, title, source, ordinal, section, content, "
-    "       cosine, sentence_cosine, lexical, coverage "
+    "       cosine, sentence_cosine, lexical, coverage, terms, unknown "
     "  FROM knowledge.search(:scope, :spaces, :vectors, :stems, :exacts, :pool)"
 )
 
@@ -39,6 +39,10 @@ class Candidate:
     """Rarity-weighted rank of the lexical arm; None where it did not find the chunk."""
     coverage: float
     """Share of the query's rarity that the chunk's lexemes cover, 0 to 1."""
+    terms: int
+    """Terms of the query, pairs not counted."""
+    unknown: int
+    """Those of them that no document of the corpus holds."""
 
 
 async def search(
@@ -80,6 +84,8 @@ async def search(
             sentence_cosine=tuple(row.sentence_cosine),
             lexical=row.lexical,
             coverage=row.coverage,
+            terms=row.terms,
+            unknown=row.unknown,
         )
         for row in rows
     ]

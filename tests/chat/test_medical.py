@@ -339,6 +339,7 @@ async def test_an_own_values_name_cites_nothing_and_orders_nothing(settings: Set
     assert uncited.outcome == "ungrounded"
     assert cited.outcome == "answered"
     assert "Ferritin (1), ferritin 18 нг/мл" in cited.text
+    assert "evil" not in cited.text
     assert "500 mg" not in cited.text
     assert "ignore previous" not in cited.text
 

@@ -112,6 +112,24 @@ def test_one_port_for_both_is_refused(stopped):
     assert "both given port" in answer.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "cure"),
+    [
+        ("keys.json", '{"jwt_key": "abc', "Restore it from a backup"),
+        ("console_users.yaml", "users: [", "restore it, or remove it and run `anamnesis up` for a new first login"),
+    ],
+)
+def test_a_damaged_file_ends_a_start_before_it_does_anything(fresh_site, name, content, cure):
+    (fresh_site.state_dir / name).write_text(content, encoding="utf-8")
+    answer = fresh_site.run("up", "--detach")
+    assert answer.returncode == 1
+    assert answer.stdout == ""
+    (line,) = answer.stderr.strip().splitlines()
+    assert f"{name} is damaged" in line
+    assert cure in line
+    assert not (fresh_site.state_dir / "pgdata").exists()
+
+
 def test_two_starts_at_once_make_one(stopped, tmp_path):
     starts = [stopped.spawn("up", "--detach", output=tmp_path / f"{index}.txt") for index in range(2)]
     assert [start.wait(240) for start in starts] == [0, 0]

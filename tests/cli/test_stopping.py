@@ -8,8 +8,10 @@ import subprocess
 import pytest
 
 from engine.cli.running.runfile import read_record
+from engine.storage.embedded import EmbeddedPostgres
 from tests.cli.observe import gone, processes, record, running_record, status
 from tests.polling import eventually
+from tests.storage.embedded_support import postmaster
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -75,6 +77,17 @@ def test_parts_of_a_killed_supervisor_are_found_and_ended(site):
     eventually(lambda: not second.process.alive(), what="the supervisor's end")
     assert "Stopped: API and console" in site.run("down").stdout
     assert gone(processes(second))
+
+
+def test_up_brings_a_killed_database_back_under_the_running_product(site, detached):
+    os.kill(postmaster(EmbeddedPostgres(site.state_dir)), signal.SIGKILL)
+    eventually(lambda: not status(site)["api"]["ready"], what="an API without its database")
+    answer = site.run("up")
+    assert answer.returncode == 0, answer.stderr
+    assert f"running already (process {detached.process.pid})" in answer.stdout
+    assert status(site)["database"]["up"]
+    eventually(lambda: status(site)["api"]["ready"], what="an API that answers again")
+    assert record(site) == detached
 
 
 def test_a_reused_process_number_is_left_alone(stopped):

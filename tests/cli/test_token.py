@@ -21,6 +21,7 @@ def test_a_token_holds_what_was_asked_for(site):
         (["--user", str(GLOBAL_USER_ID)], 1),
         (["--user", "anna", "--scope", "root"], 2),
         (["--user", " "], 2),
+        (["--user", "\udcff"], 2),  # a byte that is no text
         (["--user", "anna", "--hours", "0"], 2),
         ([], 2),
     ],

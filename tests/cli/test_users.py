@@ -95,7 +95,8 @@ def test_a_damaged_file_is_told_and_kept(users, file):
     file.write_text("[]", encoding="utf-8")
     code, _, err = users("password", "anna", line=PASSWORD)
     assert code == 1
-    assert f"{file} cannot be used" in err
+    assert err.startswith(f"Error: {file} is damaged: restore it, or remove it")
+    assert err.count("\n") == 1
     assert file.read_text(encoding="utf-8") == "[]"
 
 

@@ -35,6 +35,8 @@ def test_a_link_restores_what_it_was_made_of(query: dict[str, str]) -> None:
         {"period": "31"},
         {"period": "custom"},
         {"period": "custom", "from": "yesterday", "to": "2026-01-01"},
+        {"period": "custom", "from": "0001-01-01", "to": "0001-01-02"},
+        {"period": "custom", "from": "0001-01-01", "to": "9999-12-31"},
         {"origin": "app;DROP TABLE", "lang": "fr", "chat": "auto"},
     ],
 )

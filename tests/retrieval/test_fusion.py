@@ -16,6 +16,7 @@ SPACES = ("use512", "nano384")
 CALIBRATION = Calibration(
     floors={"use512": 0.0, "nano384": 0.7},
     coverage_weight=0.1,
+    unknown_penalty=0.1,
     lexical_weight=0.2,
     lexical_half=3.0,
     threshold=0.3,
@@ -31,6 +32,8 @@ def candidate(
     cosine: tuple[float | None, ...] = (0.5, 0.85),
     lexical: float | None = None,
     coverage: float = 0.0,
+    terms: int = 5,
+    unknown: int = 0,
 ) -> Candidate:
     return Candidate(
         chunk=chunk,
@@ -46,6 +49,8 @@ def candidate(
         sentence_cosine=cosine,
         lexical=lexical,
         coverage=coverage,
+        terms=terms,
+        unknown=unknown,
     )
 
 
@@ -125,3 +130,9 @@ def test_rrf_does_not_move_the_gate() -> None:
     worded = relevance(candidate("a", lexical=40.0), SPACES, CALIBRATION)
     assert worded.score == plain.score
     assert worded.order > plain.order
+
+
+def test_an_unknown_word_weighs_against_a_short_question() -> None:
+    known = relevance(candidate("a", terms=2), SPACES, CALIBRATION).score
+    assert relevance(candidate("a", terms=2, unknown=1), SPACES, CALIBRATION).score == pytest.approx(known - 0.1)
+    assert relevance(candidate("a", terms=6, unknown=1), SPACES, CALIBRATION).score == known

@@ -7,6 +7,8 @@ from engine.chat.router import ChatUnavailableError
 from engine.settings import Settings
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.migrate import owner_connection
+from engine.storage.schema import GLOBAL_USER_ID
+from engine.storage.sessions import TenantError
 from engine.wire import RetrieveRequest
 
 
@@ -78,3 +80,9 @@ async def test_other_models_than_those_of_the_stored_vectors_are_refused(
         with owner_connection(seeded.admin) as connection:
             connection.exec_driver_sql("UPDATE knowledge.corpus_state SET spaces = '{use512,nano384}'")
         await engine.close()
+
+
+async def test_the_corpus_owner_is_no_user(engine: Engine) -> None:
+    for user in (str(GLOBAL_USER_ID), GLOBAL_USER_ID.hex, f"{{{GLOBAL_USER_ID}}}"):
+        with pytest.raises(TenantError):
+            await engine.retrieve(RetrieveRequest(query="hba1c", user=user))

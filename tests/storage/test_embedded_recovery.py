@@ -281,6 +281,12 @@ def test_a_lost_or_damaged_record_is_explained_and_never_replaced(
     assert list(server.state_dir.glob("postgres.json")) == before
 
 
+def test_stop_needs_no_passwords(server: EmbeddedPostgres) -> None:
+    (server.state_dir / "postgres.json").write_text('{"passwords": {"postgres"')
+    assert server.stop() is True
+    assert ServerProcesses(server.state_dir / "pgdata").find() == (None, [])
+
+
 def test_passwords_of_another_cluster_are_explained(server: EmbeddedPostgres) -> None:
     record = server.state_dir / "postgres.json"
     password = server.urls().admin.split(":")[2].split("@")[0]

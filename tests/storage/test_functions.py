@@ -53,8 +53,8 @@ def _searches(admin_url: str) -> list[str]:
 def test_a_function_may_change_its_result(scratch: ConnectionUrls, scripts: Path) -> None:
     _change(
         scripts / "search.sql",
-        ("lexical float8, coverage float8\n)", "lexical float8, coverage float8, kind text\n)"),
-        ("coalesce(l.coverage, 0)::float8\n", "coalesce(l.coverage, 0)::float8, d.kind\n"),
+        ("  unknown integer\n)", "  unknown integer, kind text\n)"),
+        ("NOT pair AND unknown)::integer\n", "NOT pair AND unknown)::integer, d.kind\n"),
     )
     assert migrate(scratch.admin) == ["functions"]
     assert [result.endswith("kind text)") for result in _searches(scratch.admin)] == [True]

@@ -1,6 +1,7 @@
 """Answers composed of retrieved sentences with their citations: invents nothing, needs no language model."""
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from engine.chat.answer.base import Draft
 from engine.chat.prompt import Prompt
 from engine.chat.sources import Source
 from engine.models.base import Embedder
-from engine.text.lexemes import query_terms
+from engine.text.lexemes import query_terms, stem
 from engine.text.sentences import split_sentences
 from engine.wire.fields import Lang
 
@@ -24,6 +25,17 @@ WORD_WEIGHT = 0.3
 """Weight of the share of the question's words beside the cosine, when sentences are chosen."""
 OPENING = 0.1
 """Added for the first sentence of a passage: it names what the passage is about."""
+FIGURE = 0.1
+"""Added for a sentence with a number where the question asks for a norm or brings a value."""
+ASKS_FOR_FIGURES = frozenset(
+    stem(word)
+    for word in (
+        *("норма", "нормальный", "граница", "предел", "диапазон", "часов", "уровень", "высокий", "низкий", "долго"),
+        *("normal", "range", "limit", "level", "hours", "high", "low", "long", "often", "часто"),
+    )
+)
+_DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"[\d.]+")
 REDACTED = "[REDACTED"
 
 
@@ -46,7 +58,7 @@ class ExtractiveAnswerer:
         self._embedder = embedder
 
     async def answer(self, question: str, lang: Lang, sources: Sequence[Source], prompt: Prompt) -> Draft:
-        asked = {term.stem for term in query_terms(question) if not term.pair}
+        asked = _stems(question)
         quoted = [_sentences(source) for source in choose_sources(sources, asked)]
         every = [sentence for of_source in quoted for sentence in of_source]
         if not every:
@@ -67,15 +79,18 @@ class ExtractiveAnswerer:
         cosines = vectors @ self._embedder.queries([question])[0]
         shares = [len(asked & _stems(sentence.text)) / max(1, len(asked)) for sentence in sentences]
         weights = [sentence.weight for sentence in sentences]
-        return [float(score) for score in cosines + WORD_WEIGHT * np.asarray(shares) + np.asarray(weights)]
+        figures = FIGURE if asked & ASKS_FOR_FIGURES or _DIGIT.search(question) else 0.0
+        numbered = [figures * bool(_DIGIT.search(sentence.text)) for sentence in sentences]
+        total = cosines + WORD_WEIGHT * np.asarray(shares) + np.asarray(weights) + np.asarray(numbered)
+        return [float(score) for score in total]
 
 
 def choose_sources(sources: Sequence[Source], asked: set[str]) -> list[Source]:
-    """The best source, and the first near one that holds words of the question which the best one lacks."""
+    """The best source, and the first near one whose title names what the question asks and the best one lacks."""
     best, *others = sources
-    missing = asked - _source_stems(best)
+    missing = asked - _stems(" ".join((best.title, *best.passages)))
     near = (source for source in others if source.score >= best.score - NEAR_BEST)
-    added = next((source for source in near if missing & _source_stems(source)), None)
+    added = next((source for source in near if missing & _stems(source.title)), None)
     return [best] if added is None else [best, added]
 
 
@@ -97,9 +112,6 @@ def _sentences(source: Source) -> list[Sentence]:
     return list(found.values())
 
 
-def _source_stems(source: Source) -> set[str]:
-    return _stems(" ".join((source.title, *source.passages)))
-
-
 def _stems(text: str) -> set[str]:
-    return {term.stem for term in query_terms(text) if not term.pair}
+    """Stems of words, not of numbers: a value of one test says nothing about another test's limit."""
+    return {term.stem for term in query_terms(text) if not term.pair and not _NUMBER.fullmatch(term.stem)}

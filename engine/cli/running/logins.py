@@ -5,14 +5,25 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-from console.users import UsersFileError, add_user, ensure_first_user, generate_password, set_password
+from console.users import UsersFileError, add_user, ensure_first_user, generate_password, load, set_password
 from engine.cli.errors import CommandError
 from engine.cli.running.deployment import Deployment
 from engine.wire.staff import Role
 
 
+def check_logins(deployment: Deployment) -> None:
+    """Look whether the file can be used; it need not be there yet.
+
+    Raises:
+        CommandError: it cannot.
+    """
+    with _users_file(deployment):
+        load(deployment.users_file)
+
+
 def first_login(deployment: Deployment, out: Console) -> None:
     """Make the console's first user and show the password, this once."""
+    check_logins(deployment)
     with _users_file(deployment):
         login = ensure_first_user(deployment.users_file)
     if login:
@@ -57,4 +68,9 @@ def _users_file(deployment: Deployment) -> Iterator[None]:
         text = str(error)
         raise CommandError(f"{text[:1].upper()}{text[1:]}.") from None
     except (OSError, UsersFileError) as error:
+        if not isinstance(error.__cause__ or error, OSError):
+            raise CommandError(
+                f"{deployment.users_file} is damaged: restore it, or remove it and run `anamnesis up` "
+                "for a new first login."
+            ) from None
         raise CommandError(f"{deployment.users_file} cannot be used ({error}). Mend its rights.") from None

@@ -14,7 +14,7 @@ from rich.console import Console
 from engine.cli.errors import CommandError
 from engine.cli.running.deployment import Deployment
 from engine.cli.running.identity import ProcessId
-from engine.cli.running.logins import first_login
+from engine.cli.running.logins import check_logins, first_login
 from engine.cli.running.parts import parts_of
 from engine.cli.running.ports import require_free_ports
 from engine.cli.running.prepare import prepare
@@ -31,10 +31,12 @@ def up(deployment: Deployment, out: Console, *, detach: bool) -> None:
     The supervisor is a fresh process image: the models that seeding loaded do not stay in its memory.
 
     Raises:
-        CommandError: a port is taken, or a part does not start.
+        CommandError: a port is taken, the users' file is damaged, or a part does not start.
+        KeysError: the keys cannot be used.
     """
     lock = RunFile.acquire(deployment.run_file)
     if lock is None:
+        _revive_database(deployment)
         out.print(_already(deployment), highlight=False, soft_wrap=True)
         return
     signal.signal(signal.SIGTERM, _interrupt)
@@ -42,6 +44,8 @@ def up(deployment: Deployment, out: Console, *, detach: bool) -> None:
     try:
         end_leftovers(read_record(deployment.run_file))
         require_free_ports(deployment.settings)
+        deployment.keys()
+        check_logins(deployment)
         lock.write(RunRecord(ProcessId.of(os.getpid())))
         prepare(deployment, out)
         first_login(deployment, out)
@@ -98,6 +102,13 @@ def announce(deployment: Deployment, out: Console, stop: str) -> None:
     out.print(f"[green]✓[/] API:      {deployment.api_address}/v1/chat", highlight=False, soft_wrap=True)
     out.print(f"  Logs:     {deployment.logs}", highlight=False, soft_wrap=True)
     out.print(f"  Stop:     {stop}", highlight=False, soft_wrap=True)
+
+
+def _revive_database(deployment: Deployment) -> None:
+    """Nobody watches the embedded server: it may have been killed under API and console, which then wait for it."""
+    record = read_record(deployment.run_file)
+    if record and record.state == "running" and (embedded := deployment.embedded):
+        embedded.start()
 
 
 def _already(deployment: Deployment) -> str:

@@ -208,9 +208,10 @@ class EmbeddedPostgres:
         return postmaster is not None
 
     def _remove_short_socket_dir(self) -> None:
-        record = self._record()
-        if record and self._socket(record).parent.parent != self.state_dir:
-            with contextlib.suppress(OSError):  # not empty, or gone already
+        # Not empty, or gone already; and a damaged record must not turn a stop into a failure.
+        with contextlib.suppress(OSError, EmbeddedPostgresError):
+            record = self._record()
+            if record and self._socket(record).parent.parent != self.state_dir:
                 self._socket(record).parent.rmdir()
 
     @staticmethod

@@ -40,7 +40,7 @@ BEGIN
   RETURN format($sql$
     WITH size AS (SELECT coalesce(max(documents), 1)::float8 AS n FROM knowledge.corpus_state),
     term AS (
-      SELECT t.stem, t.exact, strpos(t.stem, '_') > 0 AS pair,
+      SELECT t.stem, t.exact, strpos(t.stem, '_') > 0 AS pair, s.term IS NULL AS unknown,
              (quote_literal(t.stem))::tsquery AS stem_query,
              (quote_literal(t.exact))::tsquery AS exact_query,
              ln(1 + (size.n - coalesce(s.documents, 0) + 0.5) / (coalesce(s.documents, 0) + 0.5)) AS stem_idf,
@@ -68,7 +68,9 @@ BEGIN
     %1$s
     pool AS (SELECT chunk_id FROM lexical %2$s)
     SELECT c.id, d.name, d.topic, d.lang, d.title, d.source, c.ordinal, c.section, c.content,
-           ARRAY[%4$s]::float8[], ARRAY[%5$s]::float8[], l.score::float8, coalesce(l.coverage, 0)::float8
+           ARRAY[%4$s]::float8[], ARRAY[%5$s]::float8[], l.score::float8, coalesce(l.coverage, 0)::float8,
+           (SELECT count(*) FROM term WHERE NOT pair)::integer,
+           (SELECT count(*) FROM term WHERE NOT pair AND unknown)::integer
       FROM pool p
       JOIN knowledge.chunk c ON c.user_id = $1 AND c.id = p.chunk_id
       JOIN knowledge.document d ON d.user_id = $1 AND d.id = c.document_id
@@ -83,7 +85,8 @@ CREATE FUNCTION knowledge.search(
   p_scope text, p_spaces text[], p_vectors text[], p_stems text[], p_exacts text[], p_pool integer
 ) RETURNS TABLE (
   chunk uuid, document text, topic text, lang text, title text, source text[], ordinal integer, section text,
-  content text, cosine float8[], sentence_cosine float8[], lexical float8, coverage float8
+  content text, cosine float8[], sentence_cosine float8[], lexical float8, coverage float8, terms integer,
+  unknown integer
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $body$
 DECLARE

@@ -129,3 +129,27 @@ def test_shadow_rules_are_named_and_change_nothing(tmp_path: Path) -> None:
     )
     gate = UrgentGate(load_rules(directory=tmp_path))
     assert gate.check("numb, pain. Pain.") == UrgentVerdict(False, shadow=("y", "x"))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_urgent"),
+    [
+        ("My glucose is 12, am I diabetic", False),
+        ("glucose 12", False),
+        ("glucose 18 after meal", False),
+        ("blood sugar is 10", False),
+        ("my blood sugar was 25", False),
+        ("fasting glucose is 11.2", False),
+        ("My glucose is 12 and I'm confused about units", False),
+        ("глюкоза 12", False),
+        ("сахар 15 что это значит", False),
+        ("glucose 25 mg/dl", True),
+        ("blood sugar 30 mg per dl", True),
+        ("my sugar is 38", True),
+        ("my sugar is 30 and I'm shaking", True),
+        ("blood sugar 28 and she is confused", True),
+        ("glucose 2.3", True),
+    ],
+)
+def test_sugar_without_a_unit(text: str, is_urgent: bool) -> None:
+    assert GATE.check(text).urgent is is_urgent

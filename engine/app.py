@@ -36,6 +36,12 @@ from engine.wire import AskRequest, AskResponse, Hit, Origin, RetrieveRequest, R
 
 log = logging.getLogger(__name__)
 
+WARM_UP = (
+    "Какая норма ферритина, если утром болит голова и поднялась температура 38,5, а вчера было хорошо?",
+    "What does it mean that my chest was tight, I could not breathe well and took 2 tablets last night?",
+)
+"""Messages that make the rules build their automata and the encoders load before the first person asks."""
+
 
 class NotSeededError(StorageError):
     """The database holds no corpus, or one of other models than the active ones."""
@@ -153,8 +159,9 @@ class Engine:
         if not active.items() <= state.models.items():
             raise NotSeededError(space_mismatch(state.models, active))
         if not self._warm:
-            self._room.urgent.check("warm up")
-            await self._room.search.query("warm up")
+            for message in WARM_UP:
+                self._room.urgent.check(message)
+                await self._room.search.query(message)
             self._warm = True
 
     def describe(self) -> dict[str, str]:

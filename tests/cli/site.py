@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engine.knowledge.corpus import DEFAULT_CORPUS as CORPUS
 from engine.storage.embedded import EmbeddedPostgres
+from tests.polling import hear_ctrl_c
 
 
 def free_port() -> int:
@@ -47,6 +48,7 @@ class Site:
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=hear_ctrl_c,
             )
 
     @staticmethod

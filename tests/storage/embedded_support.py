@@ -16,6 +16,7 @@ import psycopg
 from engine.storage.embedded import EmbeddedPostgres
 from engine.storage.embedded.account import Identity
 from engine.storage.embedded.processes import ServerProcesses, poll
+from tests.polling import hear_ctrl_c
 
 AS_ROOT = os.geteuid() == 0
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -93,6 +94,7 @@ class Python:
             cwd="/",
             env=variables,
             start_new_session=True,
+            preexec_fn=hear_ctrl_c,
             **(self.identity or {}),
             **options,
         )

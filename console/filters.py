@@ -86,7 +86,7 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-EARLIEST = date(2000, 1, 1)
+EARLIEST = date(1990, 1, 1)
 """No record is older; the period before it would leave the calendar's range for the first dates of all."""
 
 

@@ -17,9 +17,10 @@ from engine.guardrails.refusal import RefusalGate
 from engine.guardrails.urgent import UrgentGate
 from engine.keys import Keys, load_keys
 from engine.knowledge.corpus import DEFAULT_CORPUS, load_corpus
-from engine.knowledge.seeding import Progress, SeedReport, space_mismatch
+from engine.knowledge.seeding import Progress, SeedReport, embedded_texts, space_mismatch
 from engine.knowledge.seeding import seed as seed_documents
 from engine.models.base import Embedder
+from engine.models.embedding import shipped
 from engine.models.registry import answering_model, embedders, judging_model
 from engine.retrieval.gate import gate
 from engine.retrieval.query import has_topic
@@ -28,7 +29,7 @@ from engine.settings import Settings
 from engine.storage.corpus_store import CorpusState, read_state
 from engine.storage.embedded import ConnectionUrls, EmbeddedPostgres, default_state_dir
 from engine.storage.errors import StorageError
-from engine.storage.query_log import write
+from engine.storage.query_log import write as write_record
 from engine.storage.sessions import Database, tenant_id
 from engine.telemetry.hashing import query_hash
 from engine.text.language import detect
@@ -41,6 +42,10 @@ WARM_UP = (
     "What does it mean that my chest was tight, I could not breathe well and took 2 tablets last night?",
 )
 """Messages that make the rules build their automata and the encoders load before the first person asks."""
+
+
+VECTORS = "vectors"
+"""Folder within the corpus: vectors that are shipped with it."""
 
 
 class NotSeededError(StorageError):
@@ -92,7 +97,7 @@ class Engine:
         history = None if user is None else history_record(user, request.question, response, record.at)
         try:
             async with self.database.transaction(user) as connection:
-                await write(connection, record, history)
+                await write_record(connection, record, history)
         except StorageError as error:
             log.error("A question could not be logged: %s", error)
         return response
@@ -114,7 +119,7 @@ class Engine:
         with trace.stage("query"):
             query = await search.query(request.query)
         with trace.stage("search"):
-            found = await search.find(query, request.lang or detect(request.query, "ru"))
+            found = await search.find(query, request.lang or detect(query.text, "ru"))
         threshold = search.threshold if request.min_score is None else request.min_score
         gated = gate(found.documents, threshold)
         hits = [
@@ -239,8 +244,21 @@ def seed_corpus(
     progress: Progress = lambda done, total: None,
 ) -> SeedReport:
     """Bring the stored corpus to what stands on disk. Raises CorpusError, SpaceMismatchError, StorageError."""
-    documents = load_corpus(settings.corpus_dir or DEFAULT_CORPUS)
-    return seed_documents(urls.admin, documents, embedders(settings), reembed=reembed, progress=progress)
+    corpus = settings.corpus_dir or DEFAULT_CORPUS
+    active = [shipped.with_shipped(embedder, corpus / VECTORS) for embedder in embedders(settings)]
+    return seed_documents(urls.admin, load_corpus(corpus), active, reembed=reembed, progress=progress)
+
+
+def write_vectors(settings: Settings) -> dict[str, int]:
+    """Embed the corpus on disk for whoever starts it first. Returns vectors by space. Raises CorpusError."""
+    corpus = settings.corpus_dir or DEFAULT_CORPUS
+    texts = [embedded_texts(document) for document in load_corpus(corpus)]
+    written = {}
+    for embedder in embedders(settings):
+        wanted = [text for passages, _ in texts for text in passages]
+        wanted += [text for _, sentences in texts for text in sentences] if embedder.sentence_vectors else []
+        written[embedder.space] = shipped.write(corpus / VECTORS / f"{embedder.space}.npz", embedder, wanted)
+    return written
 
 
 def _answerer(settings: Settings, active: tuple[Embedder, ...]) -> Answerer:

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress as Bar
 
-from engine.app import connect, has_own_database, seed_corpus
+from engine.app import connect, has_own_database, seed_corpus, write_vectors
 from engine.cli.batch import emit
 from engine.cli.options import AsJson
 from engine.knowledge.seeding import SeedReport
@@ -43,6 +43,15 @@ def register(app: typer.Typer) -> None:
     def reembed(as_json: AsJson = False) -> None:
         """Embed the whole corpus anew with the active models."""
         _seed(as_json, reembed=True)
+
+    @app.command(epilog="Example: anamnesis vectors")
+    def vectors(as_json: AsJson = False) -> None:
+        """Embed the corpus on disk and write the vectors beside it, for a quick first start elsewhere."""
+        written = write_vectors(load_settings())
+        if as_json:
+            emit(written)
+        else:
+            Console().print(", ".join(f"{space}: {count} vectors" for space, count in written.items()) + ".")
 
 
 def bring_up_to_date(settings: Settings, urls: ConnectionUrls, *, with_bootstrap: bool = False) -> list[str]:

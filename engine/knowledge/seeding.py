@@ -144,6 +144,13 @@ def embedded_text(title: str, section: str, content: str) -> str:
     return f"{title}. {section}. {content}"
 
 
+def embedded_texts(document: CorpusDocument) -> tuple[list[str], list[str]]:
+    """All that is embedded of a document: its chunks, and its sentences."""
+    chunks = chunk_sections(list(document.sections))
+    passages = [embedded_text(document.title, chunk.section, chunk.content) for chunk in chunks]
+    return passages, [sentence for chunk in chunks for sentence in _sentences(document, chunk)]
+
+
 def _chunk_id(document_id: UUID, chunk: Chunk) -> UUID:
     return uuid5(document_id, f"{chunk.ordinal}:{chunk.content}")
 

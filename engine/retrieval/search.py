@@ -9,9 +9,12 @@ from engine.models.base import Embedder
 from engine.retrieval.query import Query, build_query
 from engine.retrieval.rank import RankedDocument, ScoredChunk, rank_documents, score_chunks
 from engine.retrieval.relevance import calibration
+from engine.retrieval.vocabulary import lookups
 from engine.settings import Fusion
 from engine.storage.search_store import search
 from engine.storage.sessions import Database
+from engine.storage.vocabulary_store import look_up
+from engine.text.lexemes import content_words
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,15 @@ class CorpusSearch:
         self.threshold = self._calibration.threshold if threshold is None else threshold
 
     async def query(self, text: str) -> Query:
-        """Encode a question off the event loop. Raises ValueError where there is nothing to look for."""
-        return await asyncio.to_thread(build_query, text, self._embedders)
+        """Read and encode a question off the event loop.
+
+        Raises:
+            ValueError: there is nothing to look for.
+            StorageError: the database refused or could not be reached.
+        """
+        async with self.database.transaction() as connection:
+            vocabulary = await look_up(connection, *lookups(content_words(text)))
+        return await asyncio.to_thread(build_query, text, vocabulary, self._embedders)
 
     async def find(self, query: Query, lang: str) -> Found:
         """Documents for a question, best first, ungated. Raises StorageError."""
@@ -69,8 +79,7 @@ class CorpusSearch:
                 connection,
                 "global",
                 {space: query.vectors[space] for space in self._spaces},
-                [term.stem for term in query.terms],
-                [term.exact for term in query.terms],
+                query.terms,
                 self._pool,
             )
         chunks = score_chunks(candidates, self._spaces, self._calibration, self._fusion)

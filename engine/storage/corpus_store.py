@@ -10,8 +10,9 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.engine import Connection
 
-from engine.storage.schema import GLOBAL_USER_ID, chunk, corpus_state, document, embedding_space, lexeme
+from engine.storage.schema import GLOBAL_USER_ID, chunk, corpus_state, document, embedding_space, lexeme, spelling
 from engine.storage.vectors import to_literal
+from engine.text.variants import MIN_SPELLED
 
 Vector = NDArray[np.float32]
 
@@ -167,6 +168,7 @@ def refresh(connection: Connection, digest: str, spaces: Sequence[str], at: dt.d
         ),
         {"corpus": GLOBAL_USER_ID},
     )
+    _refresh_spelling(connection)
     corpus = {"corpus": GLOBAL_USER_ID, "hash": digest, "spaces": list(spaces), "at": at}
     connection.execute(sa.delete(corpus_state))
     connection.execute(
@@ -179,3 +181,20 @@ def refresh(connection: Connection, digest: str, spaces: Sequence[str], at: dt.d
     )
     chunks: int = connection.execute(sa.select(corpus_state.c.chunks)).scalar_one()
     return chunks
+
+
+def _refresh_spelling(connection: Connection) -> None:
+    """The corpus' words with each of their letters left out; see `engine.text.variants.deletions`, which asks."""
+    connection.execute(sa.delete(spelling))
+    connection.execute(
+        sa.text(
+            "WITH word AS (SELECT substr(term, 2) AS word FROM knowledge.lexeme WHERE term ~ '^=[[:alpha:]]+$') "
+            "INSERT INTO knowledge.spelling (deletion, word) "
+            "SELECT word, word FROM word WHERE length(word) >= :shortest "
+            "UNION "
+            "SELECT left(word, at - 1) || substr(word, at + 1), word "
+            "  FROM word, generate_series(1, length(word)) AS at WHERE length(word) >= :shortest"
+        ),
+        # A word one letter longer, or shorter, than the shortest that is corrected.
+        {"shortest": MIN_SPELLED - 1},
+    )

@@ -172,3 +172,11 @@ lexeme = sa.Table(
     sa.Column("documents", sa.Integer, nullable=False),
     schema="knowledge",
 )
+
+spelling = sa.Table(
+    "spelling",
+    metadata,
+    sa.Column("deletion", sa.Text, primary_key=True),
+    sa.Column("word", sa.Text, primary_key=True),
+    schema="knowledge",
+)

@@ -8,13 +8,14 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from engine.storage.vectors import to_literal
+from engine.text.lexemes import Term
 
 Scope = Literal["global", "personal"]
 
 _SEARCH = sa.text(
     "SELECT chunk, document, topic, lang, title, source, ordinal, section, content, "
     "       cosine, sentence_cosine, lexical, coverage, terms, unknown "
-    "  FROM knowledge.search(:scope, :spaces, :vectors, :stems, :exacts, :pool)"
+    "  FROM knowledge.search(:scope, :spaces, :vectors, :stems, :exacts, :pool, :slots)"
 )
 
 
@@ -49,13 +50,12 @@ async def search(
     connection: AsyncConnection,
     scope: Scope,
     vectors: dict[str, Sequence[float]],
-    stems: Sequence[str],
-    exacts: Sequence[str],
+    terms: Sequence[Term],
     pool: int,
 ) -> list[Candidate]:
     """Candidates of all arms, at most `pool` an arm, in the order of their ids.
 
-    `vectors` holds one query vector a space; `stems` and `exacts` are parallel. The scope `personal` means the tenant
+    `vectors` holds one query vector a space. The scope `personal` means the tenant
     of the transaction, and nothing without one.
     """
     rows = await connection.execute(
@@ -64,9 +64,10 @@ async def search(
             "scope": scope,
             "spaces": list(vectors),
             "vectors": [to_literal(vector) for vector in vectors.values()],
-            "stems": list(stems),
-            "exacts": list(exacts),
+            "stems": [term.stem for term in terms],
+            "exacts": [term.exact for term in terms],
             "pool": pool,
+            "slots": [term.slot for term in terms],
         },
     )
     return [

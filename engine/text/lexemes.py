@@ -35,10 +35,12 @@ Weight = str
 
 @dataclass(frozen=True)
 class Term:
-    """One token of a query by its stem and its exact lexeme, or a pair of neighbours, which has no exact form."""
+    """One reading of a query word: its stem and its exact lexeme; or a pair of neighbours, which has no exact form."""
 
     stem: str
     exact: str
+    slot: int
+    """Which word of the query it is; readings of one word have the same."""
     pair: bool = False
 
 
@@ -79,14 +81,14 @@ def content_words(text: str) -> list[str]:
     return found
 
 
-def query_terms(text: str) -> list[Term]:
-    """Distinct terms of a question without function words, then its pairs of neighbours; the first of equals stands."""
-    words = content_words(text)
+def query_terms(words: Sequence[Sequence[str]]) -> list[Term]:
+    """Distinct terms of a question's content words, each by its readings, then the pairs of their first readings."""
     terms: dict[str, Term] = {}
-    for token in words:
-        terms.setdefault(stem(token), Term(stem(token), "=" + token))
-    for pair in _pairs([stem(token) for token in words]):
-        terms.setdefault(pair, Term(pair, pair, pair=True))
+    for slot, readings in enumerate(words):
+        for token in readings:
+            terms.setdefault(stem(token), Term(stem(token), "=" + token, slot))
+    for slot, pair in enumerate(_pairs([stem(readings[0]) for readings in words]), start=len(words)):
+        terms.setdefault(pair, Term(pair, pair, slot, pair=True))
     return list(terms.values())
 
 

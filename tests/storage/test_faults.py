@@ -15,6 +15,7 @@ from engine.storage.errors import StorageError, explain
 from engine.storage.migrate import admin_connection, bootstrap
 from engine.storage.search_store import search
 from engine.storage.sessions import Database
+from engine.text.lexemes import Term
 from tests.storage.personal import unit_vector
 
 OWN_SERVER = "postgresql+psycopg://{}:secret@db.example.org/anamnesis"
@@ -91,7 +92,7 @@ async def test_a_missing_space_says_what_to_run(urls: ConnectionUrls) -> None:
     database = Database(urls.engine)
     with pytest.raises(StorageError, match="anamnesis reembed"):
         async with database.transaction(uuid4()) as connection:
-            await search(connection, "personal", {"absent": unit_vector(1)}, ["x"], ["=x"], 5)
+            await search(connection, "personal", {"absent": unit_vector(1)}, [Term("x", "=x", 0)], 5)
     await database.close()
 
 

@@ -54,7 +54,7 @@ def test_a_function_may_change_its_result(scratch: ConnectionUrls, scripts: Path
     _change(
         scripts / "search.sql",
         ("  unknown integer\n)", "  unknown integer, kind text\n)"),
-        ("NOT pair AND unknown)::integer\n", "NOT pair AND unknown)::integer, d.kind\n"),
+        ("WHERE unknown)::integer\n", "WHERE unknown)::integer, d.kind\n"),
     )
     assert migrate(scratch.admin) == ["functions"]
     assert [result.endswith("kind text)") for result in _searches(scratch.admin)] == [True]
@@ -63,8 +63,8 @@ def test_a_function_may_change_its_result(scratch: ConnectionUrls, scripts: Path
 def test_a_function_that_changes_its_parameters_leaves_no_second_one(scratch: ConnectionUrls, scripts: Path) -> None:
     _change(
         scripts / "search.sql",
-        ("p_exacts text[], p_pool integer\n", "p_exacts text[], p_pool bigint\n"),
-        ("text[], text[], integer)", "text[], text[], bigint)"),
+        ("p_pool integer, p_slots", "p_pool bigint, p_slots"),
+        ("text[], text[], integer, integer[])", "text[], text[], bigint, integer[])"),
     )
     assert migrate(scratch.admin) == ["functions"]
     assert len(_searches(scratch.admin)) == 1
@@ -104,7 +104,7 @@ def test_sql_and_python_name_the_same_owner_of_the_corpus(owner: Connection) -> 
     ).all()
     assert len(policies) >= 3
     assert [table for table, seen, written in policies if sentinel not in seen or sentinel not in written] == []
-    for function in ("knowledge.tenant()", "knowledge.search(text,text[],text[],text[],text[],integer)"):
+    for function in ("knowledge.tenant()", "knowledge.search(text,text[],text[],text[],text[],integer,integer[])"):
         source = owner.execute(
             sa.text("SELECT prosrc FROM pg_proc WHERE oid = CAST(:name AS regprocedure)"), {"name": function}
         ).scalar_one()

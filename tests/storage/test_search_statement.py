@@ -14,8 +14,10 @@ from engine.storage.scripts import run_script
 from engine.storage.search_store import search
 from engine.storage.sessions import Database
 from engine.storage.vectors import to_literal
-from engine.text.lexemes import query_terms
+from engine.text.lexemes import Term, content_words, query_terms
 from tests.storage.personal import SPACE, add_documents, unit_vector
+
+COMMON = [Term("common", "=common", 0)]
 
 
 @pytest.fixture
@@ -27,13 +29,13 @@ def spaced(owner: Connection) -> Connection:
 def test_every_tenant_table_is_pruned_to_one_partition_under_a_generic_plan(spaced: Connection) -> None:
     statement = spaced.execute(sa.text("SELECT knowledge.search_statement(:spaces)"), {"spaces": [SPACE]}).scalar_one()
     run_script(spaced, "SET LOCAL plan_cache_mode = force_generic_plan")
-    run_script(spaced, f"PREPARE search (uuid, text[], text[], text[], integer) AS {statement}")
+    run_script(spaced, f"PREPARE search (uuid, text[], text[], text[], integer, integer[]) AS {statement}")
     vector = to_literal(unit_vector(1))
     plan = "\n".join(
         row[0]
         for row in spaced.exec_driver_sql(
             f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE search ('{uuid4()}', ARRAY['{vector}'], "
-            "ARRAY['common'], ARRAY['=common'], 10)"
+            "ARRAY['common'], ARRAY['=common'], 10, ARRAY[0])"
         )
     )
     removed = [int(count) for count in re.findall(r"Subplans Removed: (\d+)", plan)]
@@ -51,11 +53,9 @@ def test_every_tenant_table_is_pruned_to_one_partition_under_a_generic_plan(spac
 async def test_no_question_is_a_syntax_error(urls: ConnectionUrls, spaced: Connection, text: str) -> None:
     spaced.commit()
     database = Database(urls.engine)
-    terms = query_terms(text)
+    terms = query_terms([[word] for word in content_words(text)])
     async with database.transaction(uuid4()) as connection:
-        found = await search(
-            connection, "personal", {SPACE: unit_vector(1)}, [t.stem for t in terms], [t.exact for t in terms], 5
-        )
+        found = await search(connection, "personal", {SPACE: unit_vector(1)}, terms, 5)
     await database.close()
     assert found == []
 
@@ -68,7 +68,7 @@ async def test_all_rows_come_back_whenever_they_exist_and_in_the_same_order(urls
 
     async def found() -> list[str]:
         async with database.transaction(user) as connection:
-            rows = await search(connection, "personal", {SPACE: unit_vector(7)}, ["common"], ["=common"], 50)
+            rows = await search(connection, "personal", {SPACE: unit_vector(7)}, COMMON, 50)
         return [row.chunk for row in rows]
 
     before = await found()

@@ -13,6 +13,7 @@ from engine.storage.migrate import owner_connection
 from engine.storage.schema import CHUNK_PARTITIONS, GLOBAL_USER_ID, metadata
 from engine.storage.search_store import search
 from engine.storage.sessions import Database, TenantError, tenant_id
+from engine.text.lexemes import Term
 from tests.storage.personal import SPACE, add_documents, unit_vector
 
 TENANT_TABLES = [table for table in metadata.sorted_tables if "user_id" in table.c]
@@ -115,7 +116,7 @@ def test_the_corpus_is_no_tenant_in_any_spelling(
         "SELECT id FROM knowledge.document",
         "UPDATE knowledge.document SET title = 'x' RETURNING id",
         "DELETE FROM knowledge.document RETURNING id",
-        "SELECT chunk FROM knowledge.search('personal', '{}', '{}', '{}', '{}', 10)",
+        "SELECT chunk FROM knowledge.search('personal', '{}', '{}', '{}', '{}', 10, '{}')",
     ):
         connection.execute(sa.text("SELECT set_config('anamnesis.user_id', :user, true)"), {"user": spelling})
         found = connection.exec_driver_sql(statement).scalars().all()
@@ -152,9 +153,9 @@ async def test_personal_search_returns_own_chunks_only(urls: ConnectionUrls, ten
     database = Database(urls.engine)
     vectors = {SPACE: unit_vector(1)}
     async with database.transaction() as connection:
-        assert await search(connection, "personal", vectors, ["common"], ["=common"], 100) == []
+        assert await search(connection, "personal", vectors, [Term("common", "=common", 0)], 100) == []
     async with database.transaction(tenants[3]) as connection:
-        found = await search(connection, "personal", vectors, ["common"], ["=common"], 100)
+        found = await search(connection, "personal", vectors, [Term("common", "=common", 0)], 100)
     await database.close()
     assert len(found) == 2
     assert {item.document for item in found} == {f"{tenants[3]}-0"}
@@ -168,7 +169,7 @@ def test_the_console_reads_metrics_and_nothing_else(as_role: dict[str, Connectio
         "SELECT * FROM telemetry.query_log",
         "SELECT * FROM knowledge.chunk",
         "SELECT * FROM chat.message",
-        "SELECT * FROM knowledge.search('global', '{}', '{}', '{}', '{}', 1)",
+        "SELECT * FROM knowledge.search('global', '{}', '{}', '{}', '{}', 1, '{}')",
         "SET TRANSACTION READ WRITE; CREATE TEMP TABLE t (x int)",
         "SET TRANSACTION READ WRITE; CREATE TABLE public.t (x int)",
     ):

@@ -11,7 +11,7 @@ from engine.chat.answer.base import Draft
 from engine.chat.prompt import Prompt
 from engine.chat.sources import Source
 from engine.models.base import Embedder
-from engine.text.lexemes import query_terms, stem
+from engine.text.lexemes import content_words, stem
 from engine.text.sentences import split_sentences
 from engine.wire.fields import Lang
 
@@ -114,4 +114,4 @@ def _sentences(source: Source) -> list[Sentence]:
 
 def _stems(text: str) -> set[str]:
     """Stems of words, not of numbers: a value of one test says nothing about another test's limit."""
-    return {term.stem for term in query_terms(text) if not term.pair and not _NUMBER.fullmatch(term.stem)}
+    return {stem(word) for word in content_words(text) if not _NUMBER.fullmatch(word)}

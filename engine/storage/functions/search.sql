@@ -2,8 +2,9 @@
 -- read here and nowhere else, so a caller can ask for the corpus or for its own rows and for nothing more.
 
 -- The statement for a set of embedding spaces. Parameters: $1 user, $2 query vectors as text, one a space, $3 stems,
--- $4 exact lexemes (same length; a pair of neighbours, joined by "_", stands in both), $5 candidates an arm. Pairs add to
--- the score and not to the coverage.
+-- $4 exact lexemes (same length; a pair of neighbours, joined by "_", stands in both), $5 candidates an arm, $6 slots (same
+-- length: terms of one slot are other writings of one word, of which the best counts). Pairs add to the score and not to
+-- the coverage.
 CREATE FUNCTION knowledge.search_statement(p_spaces text[]) RETURNS text
 LANGUAGE plpgsql STABLE AS $body$
 DECLARE
@@ -40,37 +41,44 @@ BEGIN
   RETURN format($sql$
     WITH size AS (SELECT coalesce(max(documents), 1)::float8 AS n FROM knowledge.corpus_state),
     term AS (
-      SELECT t.stem, t.exact, strpos(t.stem, '_') > 0 AS pair, s.term IS NULL AS unknown,
+      SELECT t.slot, t.stem, strpos(t.stem, '_') > 0 AS pair, s.term IS NULL AS unknown,
              (quote_literal(t.stem))::tsquery AS stem_query,
              (quote_literal(t.exact))::tsquery AS exact_query,
              ln(1 + (size.n - coalesce(s.documents, 0) + 0.5) / (coalesce(s.documents, 0) + 0.5)) AS stem_idf,
              ln(1 + (size.n - coalesce(x.documents, 0) + 0.5) / (coalesce(x.documents, 0) + 0.5)) AS exact_idf
-        FROM unnest($3, $4) AS t(stem, exact) CROSS JOIN size
+        FROM unnest($3, $4, $6) AS t(stem, exact, slot) CROSS JOIN size
         LEFT JOIN knowledge.lexeme s ON s.term = t.stem
         LEFT JOIN knowledge.lexeme x ON x.term = t.exact
+    ),
+    slot AS (
+      SELECT slot, max(stem_idf) AS idf, bool_and(unknown) AS unknown FROM term WHERE NOT pair GROUP BY slot
     ),
     matched AS (
       SELECT c.id AS chunk_id, c.lexemes FROM knowledge.chunk c
        WHERE c.user_id = $1
-         AND c.lexemes @@ (SELECT coalesce(string_agg(quote_literal(stem) || '|' || quote_literal(exact), '|'), '')
-                             FROM term)::tsquery
+         AND c.lexemes @@ (SELECT coalesce(string_agg(quote_literal(t.stem) || '|' || quote_literal(t.exact), '|'), '')
+                             FROM unnest($3, $4) AS t(stem, exact))::tsquery
+    ),
+    by_slot AS (
+      SELECT m.chunk_id, t.slot,
+             max(t.stem_idf * ts_rank('{0.4, 0.5, 0.7, 1.0}', m.lexemes, t.stem_query)
+                 + 0.5 * t.exact_idf * ts_rank('{0.4, 0.5, 0.7, 1.0}', m.lexemes, t.exact_query)) AS score,
+             max(t.stem_idf) FILTER (WHERE NOT t.pair AND m.lexemes @@ t.stem_query) AS covered
+        FROM matched m CROSS JOIN term t
+       GROUP BY m.chunk_id, t.slot
     ),
     lexical AS MATERIALIZED (
-      SELECT m.chunk_id,
-             sum(t.stem_idf * ts_rank('{0.4, 0.5, 0.7, 1.0}', m.lexemes, t.stem_query)
-                 + 0.5 * t.exact_idf * ts_rank('{0.4, 0.5, 0.7, 1.0}', m.lexemes, t.exact_query)) AS score,
-             sum(t.stem_idf) FILTER (WHERE NOT t.pair AND m.lexemes @@ t.stem_query)
-               / (SELECT sum(stem_idf) FROM term WHERE NOT pair) AS coverage
-        FROM matched m CROSS JOIN term t
-       GROUP BY m.chunk_id
-       ORDER BY score DESC, m.chunk_id LIMIT $5
+      SELECT chunk_id, sum(score) AS score, sum(covered) / (SELECT sum(idf) FROM slot) AS coverage
+        FROM by_slot
+       GROUP BY chunk_id
+       ORDER BY score DESC, chunk_id LIMIT $5
     ),
     %1$s
     pool AS (SELECT chunk_id FROM lexical %2$s)
     SELECT c.id, d.name, d.topic, d.lang, d.title, d.source, c.ordinal, c.section, c.content,
            ARRAY[%4$s]::float8[], ARRAY[%5$s]::float8[], l.score::float8, coalesce(l.coverage, 0)::float8,
-           (SELECT count(*) FROM term WHERE NOT pair)::integer,
-           (SELECT count(*) FROM term WHERE NOT pair AND unknown)::integer
+           (SELECT count(*) FROM slot)::integer,
+           (SELECT count(*) FROM slot WHERE unknown)::integer
       FROM pool p
       JOIN knowledge.chunk c ON c.user_id = $1 AND c.id = p.chunk_id
       JOIN knowledge.document d ON d.user_id = $1 AND d.id = c.document_id
@@ -82,7 +90,7 @@ END
 $body$;
 
 CREATE FUNCTION knowledge.search(
-  p_scope text, p_spaces text[], p_vectors text[], p_stems text[], p_exacts text[], p_pool integer
+  p_scope text, p_spaces text[], p_vectors text[], p_stems text[], p_exacts text[], p_pool integer, p_slots integer[]
 ) RETURNS TABLE (
   chunk uuid, document text, topic text, lang text, title text, source text[], ordinal integer, section text,
   content text, cosine float8[], sentence_cosine float8[], lexical float8, coverage float8, terms integer,
@@ -100,10 +108,11 @@ BEGIN
   IF v_user IS NULL THEN
     RETURN;
   END IF;
-  RETURN QUERY EXECUTE knowledge.search_statement(p_spaces) USING v_user, p_vectors, p_stems, p_exacts, p_pool;
+  RETURN QUERY EXECUTE knowledge.search_statement(p_spaces) 
+    USING v_user, p_vectors, p_stems, p_exacts, p_pool, p_slots;
 END
 $body$;
 
 REVOKE ALL ON FUNCTION knowledge.search_statement(text[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION knowledge.search(text, text[], text[], text[], text[], integer) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION knowledge.search(text, text[], text[], text[], text[], integer) TO anamnesis_engine;
+REVOKE ALL ON FUNCTION knowledge.search(text, text[], text[], text[], text[], integer, integer[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION knowledge.search(text, text[], text[], text[], text[], integer, integer[]) TO anamnesis_engine;

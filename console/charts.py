@@ -18,7 +18,8 @@ BAR_HEIGHT = 30
 """Pixels of a row in a chart of names."""
 SHORTEST = 0.1
 """Milliseconds: a logarithmic axis has no zero, what is shorter is drawn here."""
-_GREY = "#8a94a0"
+GREY = "#8a94a0"
+"""Readable on both backgrounds."""
 
 
 def localised(drawing: Drawing) -> Drawing:
@@ -39,7 +40,7 @@ def recall_trend(frame: pd.DataFrame, series: Sequence[str]) -> Drawing:
     """The headline metric run by run: a band for its interval, and the two targets as lines."""
     order = list(dict.fromkeys(frame["when"]))
     x = alt.X("when:O", title=None, sort=order, axis=alt.Axis(labelAngle=0, labelOverlap="greedy", labelFlush=False))
-    scale = alt.Scale(domain=_domain(frame), zero=False, nice=False)
+    scale = alt.Scale(domain=domain(frame), zero=False, nice=False)
     y = alt.Y("value:Q", title=HEADLINE, scale=scale)
     low, high = alt.Y("ci_low:Q", scale=scale), alt.Y2("ci_high:Q")
     base = alt.Chart(frame)
@@ -54,11 +55,11 @@ def recall_trend(frame: pd.DataFrame, series: Sequence[str]) -> Drawing:
         alt.Tooltip("corpus:N", title=t("quality.corpus")),
     ]
     names = list(series)
-    colour = alt.Color("series:N", title=None, scale=alt.Scale(domain=names), legend=_legend(names))
+    colour = alt.Color("series:N", title=None, scale=alt.Scale(domain=names), legend=legend(names))
     shape = alt.Shape(
-        "series:N", title=None, scale=alt.Scale(domain=names, range=SHAPES[: len(names)]), legend=_legend(names)
+        "series:N", title=None, scale=alt.Scale(domain=names, range=SHAPES[: len(names)]), legend=legend(names)
     )
-    layers: list[alt.Chart] = [*_targets(scale)]
+    layers: list[alt.Chart] = [*targets(scale)]
     if len(names) == 1:
         layers.append(base.mark_area(opacity=0.15).encode(x, low, high, colour))
     layers += [
@@ -75,7 +76,7 @@ def lines(frame: pd.DataFrame, value: str, series: Sequence[str], *, axis_title:
     base = alt.Chart(frame).encode(
         alt.X("day:T", title=None, axis=alt.Axis(format=day_format(), labelOverlap="greedy", tickCount=8)),
         alt.Y(f"{value}:Q", title=axis_title, axis=alt.Axis(format=number_format), scale=alt.Scale(zero=True)),
-        alt.Color("series:N", title=None, scale=alt.Scale(domain=names), legend=_legend(names)),
+        alt.Color("series:N", title=None, scale=alt.Scale(domain=names), legend=legend(names)),
     )
     tooltip = [
         alt.Tooltip("day:T", title=t("chart.day"), format="%Y-%m-%d"),
@@ -85,7 +86,7 @@ def lines(frame: pd.DataFrame, value: str, series: Sequence[str], *, axis_title:
     ]
     dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=None)
     shape = alt.Shape(
-        "series:N", title=None, scale=alt.Scale(domain=names, range=SHAPES[: len(names)]), legend=_legend(names)
+        "series:N", title=None, scale=alt.Scale(domain=names, range=SHAPES[: len(names)]), legend=legend(names)
     )
     return alt.layer(
         base.mark_line(strokeWidth=2).encode(dash),
@@ -106,7 +107,7 @@ def columns(frame: pd.DataFrame, series: Sequence[str]) -> Drawing:
                 axis=alt.Axis(format=day_format(), labelOverlap="greedy", tickCount=8),
             ),
             alt.Y("messages:Q", title=t("chart.messages"), axis=alt.Axis(tickMinStep=1, format=",d")),
-            alt.Color("series:N", title=None, scale=alt.Scale(domain=names), legend=_legend(names)),
+            alt.Color("series:N", title=None, scale=alt.Scale(domain=names), legend=legend(names)),
             tooltip=[
                 alt.Tooltip("day:T", title=t("chart.day"), format="%Y-%m-%d"),
                 alt.Tooltip("series:N", title=t("chart.series")),
@@ -138,7 +139,7 @@ def bars(frame: pd.DataFrame) -> Drawing:
     )
     return alt.layer(
         base.mark_bar(cornerRadiusEnd=3, height={"band": 0.68}),
-        base.mark_text(align="left", dx=6, color=_GREY, fontSize=12).encode(alt.Text("written:N")),
+        base.mark_text(align="left", dx=6, color=GREY, fontSize=12).encode(alt.Text("written:N")),
     ).properties(height=BAR_HEIGHT * len(frame) + 10)
 
 
@@ -153,17 +154,17 @@ def stage_spans(frame: pd.DataFrame) -> Drawing:
     x = alt.X("ms:Q", title=t("performance.ms"), scale=scale, axis=axis)
     return alt.layer(
         alt.Chart(shown)
-        .mark_rule(color=_GREY, opacity=0.7)
+        .mark_rule(color=GREY, opacity=0.7)
         .encode(y, alt.X("p50:Q", title=t("performance.ms"), scale=scale, axis=axis), alt.X2("p95:Q")),
         points.mark_point(filled=True, size=90, opacity=1).encode(
             y,
             x,
-            alt.Color("series:N", title=None, scale=alt.Scale(domain=names), legend=_legend(names)),
+            alt.Color("series:N", title=None, scale=alt.Scale(domain=names), legend=legend(names)),
             alt.Shape(
                 "series:N",
                 title=None,
                 scale=alt.Scale(domain=names, range=["circle", "triangle-up"]),
-                legend=_legend(names),
+                legend=legend(names),
             ),
             tooltip=[
                 alt.Tooltip("name:N", title=t("performance.stage")),
@@ -175,7 +176,7 @@ def stage_spans(frame: pd.DataFrame) -> Drawing:
     ).properties(height=BAR_HEIGHT * len(frame) + 90)
 
 
-def _targets(scale: alt.Scale) -> list[alt.Chart]:
+def targets(scale: alt.Scale) -> list[alt.Chart]:
     """The checkpoint and the stretch target, named where they stand."""
     targets = pd.DataFrame(
         {
@@ -188,20 +189,20 @@ def _targets(scale: alt.Scale) -> list[alt.Chart]:
     )
     base = alt.Chart(targets).encode(alt.Y("at:Q", scale=scale))
     return [
-        base.mark_rule(strokeDash=[6, 4], color=_GREY, strokeWidth=1.5),
-        base.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=_GREY, fontSize=12).encode(
+        base.mark_rule(strokeDash=[6, 4], color=GREY, strokeWidth=1.5),
+        base.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=GREY, fontSize=12).encode(
             alt.Text("text:N"), x=alt.value(0)
         ),
     ]
 
 
-def _domain(frame: pd.DataFrame) -> list[float]:
+def domain(frame: pd.DataFrame) -> list[float]:
     """From well below the lowest point up to 1, so that the targets are always in sight."""
     low = min(CHECKPOINT, float(frame[["value", "ci_low"]].min().min()))
     return [max(0.0, floor(low * 20 - 1) / 20), 1.0]
 
 
-def _legend(series: Sequence[str]) -> alt.Legend | None:
+def legend(series: Sequence[str]) -> alt.Legend | None:
     """Below the chart, where it takes no width away; none for a single series."""
     if len(series) < 2:
         return None

@@ -17,14 +17,17 @@ from engine.guardrails.refusal import RefusalGate
 from engine.guardrails.urgent import UrgentGate
 from engine.keys import Keys, load_keys
 from engine.knowledge.corpus import DEFAULT_CORPUS, load_corpus
+from engine.knowledge.reembedding import reembed as reembed_documents
 from engine.knowledge.seeding import Progress, SeedReport, embedded_texts, space_mismatch
 from engine.knowledge.seeding import seed as seed_documents
 from engine.models.base import Embedder
 from engine.models.embedding import shipped
-from engine.models.registry import answering_model, embedders, judging_model
+from engine.models.registry import answering_model, embedders, judging_model, reranker
+from engine.retrieval.follow_up import complete
 from engine.retrieval.gate import gate
 from engine.retrieval.query import has_topic
-from engine.retrieval.search import CorpusSearch
+from engine.retrieval.search import CorpusSearch, SearchOptions
+from engine.retrieval.training import Passage
 from engine.settings import Settings
 from engine.storage.corpus_store import CorpusState, read_state
 from engine.storage.embedded import ConnectionUrls, EmbeddedPostgres, default_state_dir
@@ -66,6 +69,11 @@ class Engine:
         self._warm = False
 
     @property
+    def search(self) -> CorpusSearch:
+        """The medical search, for training and benchmarks."""
+        return self._room.search
+
+    @property
     def threshold(self) -> float:
         """The relevance threshold in force."""
         return self._room.search.threshold
@@ -105,6 +113,8 @@ class Engine:
     async def retrieve(self, request: RetrieveRequest) -> RetrieveResponse:
         """Ranked documents for a question, one hit a document, language twins once.
 
+        `abstain` is what the medical chat would do, whatever `min_score` lets pass here.
+
         Raises:
             StorageError: the database refused or could not be reached.
             ChatUnavailableError: the personal chat was named.
@@ -113,11 +123,12 @@ class Engine:
         route(request.chat)
         if request.user is not None:
             tenant_id(request.user)
-        if not has_topic(request.query):
+        asked = complete(request.query, request.history).text
+        if not has_topic(asked):
             return RetrieveResponse(hits=[], gated=0, abstain=True, timings_ms={})
         search, trace = self._room.search, ChatTrace()
         with trace.stage("query"):
-            query = await search.query(request.query)
+            query = await search.query(asked)
         with trace.stage("search"):
             found = await search.find(query, request.lang or detect(query.text, "ru"))
         threshold = search.threshold if request.min_score is None else request.min_score
@@ -139,7 +150,8 @@ class Engine:
             for rank, item in enumerate(gated.kept[: request.k], start=1)
         ]
         timings = {stage.name: stage.ms for stage in trace.stages}
-        return RetrieveResponse(hits=hits, gated=gated.cut, abstain=gated.abstain, timings_ms=timings)
+        abstain = gate(found.documents, search.threshold).abstain
+        return RetrieveResponse(hits=hits, gated=gated.cut, abstain=abstain, timings_ms=timings)
 
     async def corpus_state(self) -> CorpusState:
         """Hash, size and models of the stored corpus.
@@ -164,6 +176,7 @@ class Engine:
         if not active.items() <= state.models.items():
             raise NotSeededError(space_mismatch(state.models, active))
         if not self._warm:
+            await self._room.search.warm_up()
             for message in WARM_UP:
                 self._room.urgent.check(message)
                 await self._room.search.query(message)
@@ -217,12 +230,11 @@ def build_engine(settings: Settings, urls: ConnectionUrls) -> Engine:
     database = Database(urls.engine)
     judge_model = judging_model(settings)
     answerer = _answerer(settings, active)
+    search = CorpusSearch(database, active, _search_options(settings), reranker(settings))
     room = MedicalRoom(
         urgent=UrgentGate(),
         refusal=RefusalGate(),
-        search=CorpusSearch(
-            database, active, pool=settings.pool, fusion=settings.fusion, threshold=settings.relevance_threshold
-        ),
+        search=search,
         sanitise=sanitise,
         answerer=answerer,
         output=OutputGuard(),
@@ -231,7 +243,7 @@ def build_engine(settings: Settings, urls: ConnectionUrls) -> Engine:
         region=settings.region,
     )
     models = {embedder.space: embedder.model for embedder in active}
-    models["relevance"] = f"similarity over {' and '.join(models)}"
+    models["relevance"] = search.scorer
     models |= {"answer": answerer.name, "judge": judge_model.model if judge_model else "off"}
     return Engine(database, room, active, models, keys(settings).hash_key)
 
@@ -243,10 +255,29 @@ def seed_corpus(
     reembed: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> SeedReport:
-    """Bring the stored corpus to what stands on disk. Raises CorpusError, SpaceMismatchError, StorageError."""
+    """Bring the stored corpus to what stands on disk; `reembed` changes its models.
+
+    Raises CorpusError, SpaceMismatchError (not with `reembed`), StorageError.
+    """
     corpus = settings.corpus_dir or DEFAULT_CORPUS
     active = [shipped.with_shipped(embedder, corpus / VECTORS) for embedder in embedders(settings)]
-    return seed_documents(urls.admin, load_corpus(corpus), active, reembed=reembed, progress=progress)
+    if reembed:
+        return reembed_documents(urls.admin, lambda: load_corpus(corpus), active, progress=progress)
+    return seed_documents(urls.admin, load_corpus(corpus), active, progress=progress)
+
+
+def corpus_passages(settings: Settings) -> list[Passage]:
+    """The vectors of all passages of the corpus on disk, for training. Raises CorpusError."""
+    corpus = settings.corpus_dir or DEFAULT_CORPUS
+    active = [shipped.with_shipped(embedder, corpus / VECTORS) for embedder in embedders(settings)]
+    found: list[Passage] = []
+    for document in load_corpus(corpus):
+        texts, _ = embedded_texts(document)
+        by_space = {embedder.space: embedder.passages(texts).tolist() for embedder in active}
+        found += [
+            Passage(document.topic, {space: rows[at] for space, rows in by_space.items()}) for at in range(len(texts))
+        ]
+    return found
 
 
 def write_vectors(settings: Settings) -> dict[str, int]:
@@ -259,6 +290,16 @@ def write_vectors(settings: Settings) -> dict[str, int]:
         wanted += [text for _, sentences in texts for text in sentences] if embedder.sentence_vectors else []
         written[embedder.space] = shipped.write(corpus / VECTORS / f"{embedder.space}.npz", embedder, wanted)
     return written
+
+
+def _search_options(settings: Settings) -> SearchOptions:
+    return SearchOptions(
+        pool=settings.pool,
+        fusion=settings.fusion,
+        languages=settings.languages,
+        threshold=settings.relevance_threshold,
+        rerank_top=settings.reranker_top,
+    )
 
 
 def _answerer(settings: Settings, active: tuple[Embedder, ...]) -> Answerer:

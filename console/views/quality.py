@@ -1,12 +1,14 @@
 """Quality: does the search find the right sources, and is it getting better."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from console import charts, data, filter_bar, filters, formats, frames, links, ui
 from console.queries import quality as queries
 from console.texts import LANGS, named, t
-from console.views import quality_run
+from console.views import quality_gate, quality_growth, quality_run, quality_source
 from console.views.quality_rows import day_and_time, version
 from engine.wire.metrics import CHECKPOINT, STRETCH
 
@@ -18,16 +20,37 @@ def render() -> None:
     trend = data.read(queries.trend, chosen)
     trend = trend[trend["value"].notna()]
     if trend.empty:
-        ui.empty(t("quality.empty"), t("quality.empty_hint"))
-        st.stop()
+        _newest_of_all(chosen)
+        return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         trend = trend[trend["set_name"] == _choose_set(trend)]
         run_id = _choose_run(trend)
-    quality_run.headline(run_id, str(trend["set_name"].iloc[0]), chosen.lang)
+    set_name = str(trend["set_name"].iloc[0])
+    quality_source.show(run_id)
+    quality_run.headline(run_id, set_name, chosen.lang)
     _trend(trend, chosen)
     if chosen.lang is None:
         _by_language(trend)
-    quality_run.table(run_id, str(trend["set_name"].iloc[0]), chosen.lang)
+    _below(run_id, set_name, chosen.lang)
+
+
+def _newest_of_all(chosen: filters.Filters) -> None:
+    """A period without a run says so and shows the newest run there is: figures that came with the program age."""
+    newest = data.read(queries.newest)
+    if newest is None:
+        ui.empty(t("quality.empty"), t("quality.empty_hint"))
+        return
+    ui.empty(t("quality.empty"), t("quality.newest_hint", at=formats.moment(newest.started_at)))
+    quality_source.show(newest.run)
+    quality_run.headline(newest.run, newest.set_name, chosen.lang)
+    _below(newest.run, newest.set_name, chosen.lang)
+
+
+def _below(run_id: str, set_name: str, lang: str | None) -> None:
+    """What stands below the trend, or takes its place."""
+    quality_growth.show(lang)
+    quality_run.table(run_id, set_name, lang)
+    quality_gate.show(run_id, lang)
     quality_run.details(run_id)
 
 
@@ -43,8 +66,14 @@ def _choose_set(trend: pd.DataFrame) -> str:
 def _choose_run(trend: pd.DataFrame) -> str:
     """The run that cards and tables are about; the last one unless the reader says otherwise."""
     runs = trend.drop_duplicates("run", keep="last").iloc[::-1]
-    names = {row.run: f"{day_and_time(row.started_at)} · {version(row)}" for row in frames.rows(runs)}
+    names = {row.run: _run_name(row) for row in frames.rows(runs)}
     return links.select("run", t("quality.run"), list(names), next(iter(names)), names.__getitem__)
+
+
+def _run_name(row: Any) -> str:
+    """When, which commit, and whether it was measured elsewhere."""
+    name = f"{day_and_time(row.started_at)} · {version(row)}"
+    return f"{name} · {t('quality.measured_elsewhere')}" if row.elsewhere else name
 
 
 def _trend(trend: pd.DataFrame, chosen: filters.Filters) -> None:
@@ -115,6 +144,7 @@ def _csv(rows: pd.DataFrame) -> pd.DataFrame:
             "label",
             "git_revision",
             "git_dirty",
+            "elsewhere",
             "documents",
             "chunks",
             "set_name",

@@ -55,6 +55,7 @@ def details(run_id: str) -> None:
             "run": run.id,
             "status": run.status,
             "started": run.started_at.strftime("%Y-%m-%d %H:%M:%S UTC"),
+            "measured": t("quality.measured_elsewhere" if run.imported_at else "quality.measured_here"),
             "finished": run.finished_at.strftime("%Y-%m-%d %H:%M:%S UTC") if run.finished_at else formats.NOTHING,
             "git": f"{run.git_revision} {t('quality.dirty')}" if run.git_dirty else run.git_revision,
             "corpus_hash": run.corpus_hash,

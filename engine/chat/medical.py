@@ -16,6 +16,7 @@ from engine.guardrails.output import OutputGuard
 from engine.guardrails.refusal import RefusalGate
 from engine.guardrails.rules import RuleError
 from engine.guardrails.urgent import UrgentGate
+from engine.retrieval.follow_up import complete
 from engine.retrieval.gate import gate
 from engine.retrieval.query import has_topic
 from engine.retrieval.search import CorpusSearch
@@ -62,11 +63,12 @@ async def _stages(ask: AskRequest, lang: Lang, room: MedicalRoom, trace: ChatTra
         trace.shadow_rule_ids += refusal.shadow
     if refusal.refused:
         return fixed_end("refused", texts.refuse(refusal.category), kind=refusal.category, rule=refusal.rule_id)
-    if not has_topic(ask.question):
+    asked = complete(ask.question, ask.history)
+    if not has_topic(asked.text):
         return fixed_end("abstained", texts.abstention)
     with trace.stage("retrieval") as stage:
-        found = await room.search.find(await room.search.query(ask.question), lang)
-        stage.detail.update(found.summary())
+        found = await room.search.find(await room.search.query(asked.text), lang)
+        stage.detail.update(found.summary(), **asked.summary())
     with trace.stage("gate") as stage:
         gated = gate(found.documents, room.search.threshold)
         stage.detail.update(threshold=room.search.threshold, kept=len(gated.kept), cut=gated.cut)

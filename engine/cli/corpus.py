@@ -41,7 +41,10 @@ def register(app: typer.Typer) -> None:
 
     @app.command(epilog="Example: ANAMNESIS_EMBEDDER=use anamnesis reembed")
     def reembed(as_json: AsJson = False) -> None:
-        """Embed the whole corpus anew with the active models."""
+        """Embed the corpus anew with the active models.
+
+        The former vectors serve until all is done; interrupted, the next call goes on from there.
+        """
         _seed(as_json, reembed=True)
 
     @app.command(epilog="Example: anamnesis vectors")
@@ -85,3 +88,10 @@ def _seed(as_json: bool, *, reembed: bool) -> None:
         f"{report.added} added, {report.changed} changed, {report.removed} removed, {report.unchanged} unchanged; "
         f"{report.chunks} chunks."
     )
+    if report.resumed:
+        Console().print(f"{report.resumed} of the documents were embedded before the last call was interrupted.")
+    if report.own_vectors:
+        Console().print(
+            f"{report.own_vectors} vectors of users' own documents went with the former model; "
+            "until those are embedded anew they are found by their words alone."
+        )

@@ -11,6 +11,7 @@ from engine.evaluation.gate_report import GatePoint
 from engine.evaluation.metrics import PROPORTIONS
 from engine.evaluation.records import ALL, CaseResult, MetricRow, RecordedRun
 from engine.evaluation.statistics import Interval
+from engine.evaluation.store import IMPORTED_AT
 from engine.wire.metrics import CHECKPOINT, HEADLINE, LOWER_IS_BETTER, METRICS, STRETCH
 
 NOTHING = "—"
@@ -25,6 +26,8 @@ def run_table(run: RecordedRun) -> RenderableType:
         f"Run {head.short_id} · {head.status} · {head.started_at:%Y-%m-%d %H:%M} UTC"
         f" · {head.corpus.documents} documents, {head.corpus.chunks} chunks · {head.git_revision[:10]}{dirty}"
     )
+    if taken_over := head.provenance.get(IMPORTED_AT):
+        title.append(f" · recorded elsewhere, taken over {taken_over}")
     names = sorted({row.set_name for row in run.metrics}, reverse=True)
     parts: list[RenderableType] = [title, *(_set_table(run.metrics, name) for name in names)]
     parts.extend(Text(line) for line in _by_kind(run.cases))
@@ -33,6 +36,13 @@ def run_table(run: RecordedRun) -> RenderableType:
         kinds = ", ".join(sorted({case.error for case in run.cases if case.error}))
         parts.append(Text(f"{crashed} of {len(run.cases)} cases could not be scored: {kinds}.", style="yellow"))
     return Group(*parts)
+
+
+def left_out_line(run: RecordedRun, left_out: Mapping[str, int]) -> str:
+    """How many questions of each set were not asked, since the corpus lacks their topics."""
+    asked = {row.set_name: row.n for row in run.metrics if row.lang == ALL}
+    told = ", ".join(f"{name} {count} of {count + asked.get(name, 0)}" for name, count in left_out.items())
+    return f"left out, their topics are not in the corpus: {told}"
 
 
 def _by_kind(cases: Iterable[CaseResult]) -> list[str]:

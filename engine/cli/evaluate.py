@@ -1,8 +1,8 @@
-"""Commands of the evaluation room: `eval run`, `eval list`, `eval show`, `eval gate-report`."""
+"""Commands that measure: `eval run`, `eval gate-report`."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,26 +11,28 @@ from rich.console import Console
 from rich.progress import Progress as Bar
 from rich.progress import TaskID
 
-from engine.app import Engine, connect
+from engine.app import Engine
 from engine.cli.batch import emit
 from engine.cli.chats import running_engine
-from engine.cli.eval_tables import cases_table, gate_table, run_table, runs_table
+from engine.cli.eval_records import Cases, show_run
+from engine.cli.eval_records import register as register_records
+from engine.cli.eval_tables import gate_table
 from engine.cli.options import AsJson
-from engine.evaluation import store
 from engine.evaluation.calibrate import calibrate
+from engine.evaluation.coverage import Covered, covered
 from engine.evaluation.errors import EvaluationError
 from engine.evaluation.evaluate import Subject, evaluate
 from engine.evaluation.gate_report import MAX_LOST
 from engine.evaluation.history import HISTORY
 from engine.evaluation.records import Corpus, RecordedRun
-from engine.evaluation.report import cases_of, gate_summary, summary
+from engine.evaluation.report import gate_summary
 from engine.evaluation.runner import Progress
 from engine.evaluation.sets import CALIBRATION_SETS, DEFAULT_SETS, EvalSet, resolve_sets
-from engine.knowledge.corpus import DEFAULT_CORPUS, load_corpus
+from engine.knowledge.corpus import DEFAULT_CORPUS, CorpusDocument, load_corpus
+from engine.knowledge.seeding import corpus_hash
 from engine.settings import Settings, SettingsError, load_settings
-from engine.storage.sessions import Database
+from engine.wire.metrics import GROWTH
 
-Cases = Annotated[bool, typer.Option("--cases", help="Also case by case; without --json what went wrong.")]
 SetNames = Annotated[list[str] | None, typer.Option("--set", metavar="NAME", help="A shipped set; repeatable.")]
 SetFiles = Annotated[list[Path] | None, typer.Option("--set-file", help="A set of your own; repeatable.")]
 Overrides = Annotated[
@@ -43,12 +45,19 @@ def register(app: typer.Typer) -> None:
     room = typer.Typer(help="Measure the engine and keep what was measured.", no_args_is_help=True)
     app.add_typer(room, name="eval")
 
+    register_records(room)
+
     @room.command(epilog="Example: anamnesis eval run --set retrieval --setting fusion=dense --label dense")
     def run(
         names: SetNames = None,
         files: SetFiles = None,
         setting: Overrides = None,
-        label: Annotated[str, typer.Option(help="A word on what is tried.")] = "",
+        label: Annotated[
+            str, typer.Option(help=f"A word on what is tried; `{GROWTH}` is a step of the corpus' growth.")
+        ] = "",
+        only_covered: Annotated[
+            bool, typer.Option("--covered", help="Leave out questions on topics that the stored corpus lacks.")
+        ] = False,
         history: Annotated[Path, typer.Option(help="Folder for the run's file.", show_default=False)] = HISTORY,
         cases: Cases = False,
         as_json: AsJson = False,
@@ -60,50 +69,19 @@ def register(app: typer.Typer) -> None:
                 raise typer.BadParameter(f"{eval_set.name} sets the threshold; see gate-report.", param_hint="--set")
         settings = _settings(setting)
 
-        async def go() -> RecordedRun:
+        async def go() -> tuple[RecordedRun, Mapping[str, int]]:
             async with running_engine(settings) as engine:
+                documents = _documents(settings)
+                subject = await _subject(engine, settings, documents)
+                asked = _covered(sets, subject.corpus, documents) if only_covered else Covered(sets, {})
                 with _progress(as_json) as progress:
-                    return await evaluate(
-                        await _subject(engine, settings),
-                        sets,
-                        engine.database,
-                        label=label,
-                        progress=progress,
-                        history=history,
+                    measured = await evaluate(
+                        subject, asked.sets, engine.database, label=label, progress=progress, history=history
                     )
+                return measured, asked.left_out
 
-        _show(asyncio.run(go()), cases=cases, as_json=as_json)
-
-    @room.command("list", epilog="Example: anamnesis eval list --limit 5")
-    def list_runs(
-        limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many, newest first.")] = 20,
-        as_json: AsJson = False,
-    ) -> None:
-        """List recorded runs."""
-
-        async def go() -> list[RecordedRun]:
-            async with _database() as database:
-                return await store.recent(database, limit)
-
-        runs = asyncio.run(go())
-        if as_json:
-            emit({"runs": [summary(recorded) for recorded in runs]})
-        else:
-            Console().print(runs_table(runs))
-
-    @room.command(epilog="Example: anamnesis eval show 1f0c22ab --cases")
-    def show(
-        which: Annotated[str, typer.Argument(metavar="RUN", help="A run's id or the beginning of it.")],
-        cases: Cases = False,
-        as_json: AsJson = False,
-    ) -> None:
-        """Show a recorded run."""
-
-        async def go() -> RecordedRun:
-            async with _database() as database:
-                return await store.load(database, which)
-
-        _show(asyncio.run(go()), cases=cases, as_json=as_json)
+        measured, left_out = asyncio.run(go())
+        show_run(measured, cases=cases, as_json=as_json, left_out=left_out if only_covered else None)
 
     @room.command("gate-report", epilog="Example: anamnesis eval gate-report --max-lost 0.03")
     def gate_report(
@@ -121,7 +99,7 @@ def register(app: typer.Typer) -> None:
 
         async def go() -> tuple[Subject, Any]:
             async with running_engine(settings) as engine:
-                subject = await _subject(engine, settings)
+                subject = await _subject(engine, settings, _documents(settings))
                 with _progress(as_json) as progress:
                     report = await calibrate(
                         sets, engine.retrieve, max_lost=max_lost, present=engine.threshold, progress=progress
@@ -133,16 +111,6 @@ def register(app: typer.Typer) -> None:
             emit({"corpus": vars(subject.corpus), "models": dict(subject.models), **gate_summary(report)})
         else:
             Console().print(gate_table(report))
-
-
-def _show(run: RecordedRun, *, cases: bool, as_json: bool) -> None:
-    if as_json:
-        emit({**summary(run), **({"cases": cases_of(run)} if cases else {})})
-        return
-    console = Console()
-    console.print(run_table(run))
-    if cases:
-        console.print(cases_table(run))
 
 
 def _sets(names: Sequence[str] | None, files: Sequence[Path] | None, default: Sequence[str]) -> tuple[EvalSet, ...]:
@@ -170,25 +138,27 @@ def _settings(pairs: Sequence[str] | None) -> Settings:
         raise typer.BadParameter(str(error), param_hint="--setting") from None
 
 
-async def _subject(engine: Engine, settings: Settings) -> Subject:
+def _documents(settings: Settings) -> list[CorpusDocument]:
+    return load_corpus(settings.corpus_dir or DEFAULT_CORPUS)
+
+
+async def _subject(engine: Engine, settings: Settings, documents: Sequence[CorpusDocument]) -> Subject:
     state = await engine.corpus_state()
-    documents = load_corpus(settings.corpus_dir or DEFAULT_CORPUS)
     return Subject(
         retrieve=engine.retrieve,
         corpus=Corpus(state.hash, state.documents, state.chunks),
         texts={document.name: f"{document.title}\n{document.body}" for document in documents},
-        settings=settings,
+        # The threshold that was in force, whether it was set or calibrated: the record must say which one it was.
+        settings=settings.model_copy(update={"relevance_threshold": engine.threshold}),
         models=engine.describe(),
     )
 
 
-@asynccontextmanager
-async def _database() -> AsyncIterator[Database]:
-    database = Database(connect(load_settings()).engine)
-    try:
-        yield database
-    finally:
-        await database.close()
+def _covered(sets: Sequence[EvalSet], stored: Corpus, documents: Sequence[CorpusDocument]) -> Covered:
+    """The questions that the stored corpus covers; which topics it holds is read where it was stored from."""
+    if corpus_hash(documents) != stored.hash:
+        raise EvaluationError("The stored corpus is not the one on disk. Run `anamnesis seed`.")
+    return covered(sets, {document.topic for document in documents})
 
 
 @contextmanager

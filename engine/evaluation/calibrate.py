@@ -7,11 +7,8 @@ from math import isfinite
 from engine.evaluation.errors import EvaluationError
 from engine.evaluation.gate_report import MAX_LOST, GatePoint, curve, gate_point, recommend
 from engine.evaluation.records import ALL
-from engine.evaluation.runner import CONCURRENCY, Progress, Retrieve, each_case, rank
+from engine.evaluation.runner import CONCURRENCY, EVERYTHING, Progress, Retrieve, each_case, rank
 from engine.evaluation.sets import Case, EvalSet, RetrievalCase
-
-EVERYTHING = 100
-"""The gate looks at all documents that were found, not only at those that are shown."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from engine.evaluation.errors import EvaluationError
+from engine.evaluation.recorded_file import parse
 from engine.evaluation.records import RecordedRun, RunHead
 from engine.evaluation.report import cases_of, summary
 from engine.evaluation.sets import EVALRUNS
@@ -29,6 +31,25 @@ def render(run: RecordedRun) -> str:
 
 def _line(case: dict[str, Any]) -> str:
     return json.dumps(case, ensure_ascii=False, sort_keys=True, allow_nan=False)
+
+
+def read(path: Path) -> RecordedRun:
+    """A run as it was recorded.
+
+    Raises:
+        EvaluationError: the file cannot be read or is no recorded run; the text names file and fault.
+    """
+    try:
+        return parse(path.read_bytes())
+    except OSError as error:
+        raise EvaluationError(f"{path}: {error.strerror or 'cannot be read'}.") from None
+    except EvaluationError as error:
+        raise EvaluationError(f"{path}: {error}") from None
+
+
+def files(place: Path = HISTORY) -> tuple[Path, ...]:
+    """The recorded runs of a folder, oldest first, or the one file that was named; none where nothing is."""
+    return tuple(sorted(place.glob("*.json"))) if place.is_dir() else (place,) if place.exists() else ()
 
 
 @contextmanager

@@ -35,6 +35,8 @@ class Twin(NamedTuple):
 def leaks(sets: Iterable[EvalSet], corpus: Mapping[str, str], *, run: int = RUN) -> list[Leak]:
     """Questions of which `run` words in a row stand in a document; the corpus is texts by name.
 
+    Of a dialogue all that the user says counts; what an assistant answered may well quote the corpus.
+
     Shorter questions ("ferritin normal range") are left alone: people and documents use the same few words.
     """
     places: dict[tuple[str, ...], str] = {}
@@ -43,24 +45,30 @@ def leaks(sets: Iterable[EvalSet], corpus: Mapping[str, str], *, run: int = RUN)
             places.setdefault(words, name)
     found: list[Leak] = []
     for case in _cases(sets):
-        for words in _runs(_words(case.text), run):
-            if words in places:
-                found.append(Leak(case.id, places[words], " ".join(words)))
-                break
+        said = (words for text in case.asked for words in _runs(_words(text), run))
+        leaked = next((words for words in said if words in places), None)
+        if leaked is not None:
+            found.append(Leak(case.id, places[leaked], " ".join(leaked)))
     return found
 
 
 def twins(evaluated: Iterable[EvalSet], calibrating: Iterable[EvalSet], *, twin: float = TWIN) -> list[Twin]:
     """Questions that stand in both, word for word or nearly: Jaccard index of their words at or above `twin`.
 
+    Every question of a dialogue is one: its first alone may be asked in the other set.
+
     P. Jaccard, "The distribution of the flora in the alpine zone", New Phytologist 11 (1912), 37-50.
     """
-    others = [(case.id, frozenset(_words(case.text))) for case in _cases(calibrating)]
-    found: list[Twin] = []
+    others = [(case.id, words) for case in _cases(calibrating) for words in _questions(case)]
+    found: dict[Twin, None] = {}
     for case in _cases(evaluated):
-        mine = frozenset(_words(case.text))
-        found.extend(Twin(case.id, other) for other, words in others if _jaccard(mine, words) >= twin)
-    return found
+        for mine in _questions(case):
+            found |= {Twin(case.id, other): None for other, words in others if _jaccard(mine, words) >= twin}
+    return list(found)
+
+
+def _questions(case: Case) -> list[frozenset[str]]:
+    return [frozenset(_words(text)) for text in case.asked]
 
 
 def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:

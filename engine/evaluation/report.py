@@ -1,10 +1,11 @@
 """A run and a gate report as plain objects for machines; the form is that of the command line's JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from engine.evaluation.calibrate import GateReport
+from engine.evaluation.chart import Step
 from engine.evaluation.records import ALL, MetricRow, RecordedRun
 
 
@@ -50,6 +51,11 @@ def gate_summary(report: GateReport) -> dict[str, Any]:
         "n_scored": report.n_scored,
         "by_lang": {lang: asdict(gate) for lang, gate in report.by_lang.items()},
     }
+
+
+def steps_of(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """The steps of the corpus' growth, as they were drawn."""
+    return [{**vars(step), "ci": list(step.ci)} for step in steps]
 
 
 def _set(rows: Iterable[MetricRow], name: str) -> dict[str, Any]:

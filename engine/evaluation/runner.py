@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from math import isfinite
 from typing import Any, TypeVar
 
 from engine.evaluation.metrics import DEPTH, rank_scores, right_places
@@ -14,6 +15,8 @@ Progress = Callable[[str, int, int], None]
 """Called after every case with the set's name, how many are done, and how many there are."""
 
 CONCURRENCY = 4
+EVERYTHING = 100
+"""The gate looks at all documents that were found, not only at those that are shown."""
 DIGITS = 4
 """Decimals of a recorded score."""
 
@@ -57,7 +60,7 @@ async def each_case(
 
 async def rank(case: Case, retrieve: Retrieve, k: int = DEPTH) -> RetrieveResponse:
     """The best documents with the gate bypassed: this measures the ranking and not the threshold."""
-    return await retrieve(RetrieveRequest(query=case.text, k=k, min_score=0.0))
+    return await retrieve(RetrieveRequest(query=case.text, history=list(case.history), k=k, min_score=0.0))
 
 
 async def _result(set_name: str, case: Case, retrieve: Retrieve) -> CaseResult:
@@ -68,39 +71,41 @@ async def _result(set_name: str, case: Case, retrieve: Retrieve) -> CaseResult:
             scores, answer = await _unanswerable(case, retrieve)
     except Exception as error:
         fault = type(error).__name__
-        return CaseResult(set_name, case.id, case.lang, case.style, {}, {"text": case.text}, fault)
+        return CaseResult(set_name, case.id, case.lang, case.style, {}, _question(case), fault)
     return CaseResult(set_name, case.id, case.lang, case.style, scores, answer)
 
 
 async def _answerable(case: RetrievalCase, retrieve: Retrieve) -> tuple[dict[str, float], dict[str, Any]]:
     ranked = await rank(case, retrieve)
-    abstain = await _abstains(case, ranked, retrieve)
     places = right_places((hit.topic for hit in ranked.hits[:DEPTH]), case.topics)
-    scores = {**rank_scores(places), "false_abstention": float(abstain)}
+    scores = {**rank_scores(places), "false_abstention": float(ranked.abstain)}
     answer = {
-        "text": case.text,
+        **_question(case),
         "topics": list(case.topics),
-        "abstain": abstain,
+        "abstain": ranked.abstain,
         "hits": [{**_hit(hit), "right": right} for hit, right in zip(ranked.hits, places, strict=False)],
     }
     return scores, answer
 
 
-async def _abstains(case: RetrievalCase, ranked: RetrieveResponse, retrieve: Retrieve) -> bool:
-    """What the medical chat would do; where nothing at all was found, the gate need not be asked."""
-    return not ranked.hits or (await retrieve(RetrieveRequest(query=case.text))).abstain
-
-
 async def _unanswerable(case: NoneCase, retrieve: Retrieve) -> tuple[dict[str, float], dict[str, Any]]:
-    response = await retrieve(RetrieveRequest(query=case.text))
+    response = await rank(case, retrieve, EVERYTHING)
+    # The gate never lets a score pass that is not finite.
+    top = max((hit.score for hit in response.hits if isfinite(hit.score)), default=0.0)
     answer = {
-        "text": case.text,
+        **_question(case),
         "kind": case.kind,
         "abstain": response.abstain,
-        "gated": response.gated,
-        "hits": [_hit(hit) for hit in response.hits],
+        "top_score": round(top, DIGITS),
+        "hits": [_hit(hit) for hit in response.hits[:DEPTH]],
     }
     return {"abstention": float(response.abstain)}, answer
+
+
+def _question(case: Case) -> dict[str, Any]:
+    """The question, and what the user said before where there is anything: a result explains itself."""
+    earlier = case.asked[:-1]
+    return {"text": case.text, "after": list(earlier)} if earlier else {"text": case.text}
 
 
 def _hit(hit: Hit) -> dict[str, Any]:

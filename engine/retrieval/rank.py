@@ -1,10 +1,12 @@
 """From candidates to ranked documents: pure, and the same for the same input whatever its order."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.retrieval.fusion import ranks, reciprocal_rank_fusion
+from engine.retrieval.evidence import gather
+from engine.retrieval.fusion import LEXICAL_SHARE, VOTING_COVERAGE, ranks, reciprocal_rank_fusion
 from engine.retrieval.relevance import Calibration, Relevance, relevance
+from engine.retrieval.trained import TrainedModel, gate_rows
 from engine.settings import Fusion
 from engine.storage.search_store import Candidate
 
@@ -26,7 +28,7 @@ class RankedDocument:
 
     chunks: tuple[ScoredChunk, ...]
     score: float
-    """The best relevance of the topic, in whichever language it was found."""
+    """What the gate compares: the topic's best relevance in any language, or its probability by the trained gate."""
 
     @property
     def best(self) -> ScoredChunk:
@@ -36,7 +38,10 @@ class RankedDocument:
 def score_chunks(
     candidates: Sequence[Candidate], spaces: Sequence[str], settings: Calibration, fusion: Fusion = "rescored"
 ) -> list[ScoredChunk]:
-    """Chunks in their final order: fused, then rescored by relevance unless `fusion` says otherwise; ties by id."""
+    """Chunks in their final order: fused, then rescored by relevance unless `fusion` says otherwise; ties by id.
+
+    `trained` orders documents, not chunks (`rank_trained`): among a document's chunks it is `rescored`.
+    """
     scores = {item.chunk: relevance(item, spaces, settings) for item in candidates}
     # An arm ranks by what it alone knows: the dense one by its cosines, the lexical one by its own score.
     no_words = settings.model_copy(update={"coverage_weight": 0.0})
@@ -46,8 +51,14 @@ def score_chunks(
     found = [item for item in candidates if item.lexical is not None]
     lexical = ranks([c.chunk for c in sorted(found, key=lambda c: (-(c.lexical or 0.0), c.chunk))])
     rrf = reciprocal_rank_fusion([dense, lexical])
+    weighted = reciprocal_rank_fusion([dense, lexical], [1.0, LEXICAL_SHARE])
+    votes = max((item.coverage for item in candidates), default=0.0) >= VOTING_COVERAGE
+    gated = weighted if votes else reciprocal_rank_fusion([dense])
     order: dict[Fusion, Callable[[str], float]] = {
+        "trained": lambda chunk: scores[chunk].order,
         "rescored": lambda chunk: scores[chunk].order,
+        "weighted_rrf": lambda chunk: weighted.get(chunk, 0.0),
+        "gated_rrf": lambda chunk: gated.get(chunk, 0.0),
         "rrf": lambda chunk: rrf.get(chunk, 0.0),
         "dense": lambda chunk: -float(dense.get(chunk, len(candidates) + 1)),
         "lexical": lambda chunk: -float(lexical.get(chunk, len(candidates) + 1)),
@@ -71,6 +82,26 @@ def rank_documents(chunks: Sequence[ScoredChunk], lang: str) -> list[RankedDocum
         )
         for of_topic in by_topic.values()
     ]
+
+
+def rank_trained(
+    chunks: Sequence[ScoredChunk], lang: str, model: TrainedModel, vectors: Mapping[str, Sequence[float]]
+) -> list[RankedDocument]:
+    """Topics in the order of the trained model, scored by its gate; chunks of a topic stay in their order."""
+    if not chunks:
+        return []
+    candidates = [item.candidate for item in chunks]
+    features = model.projection.features(vectors, model.coefficients.spaces)
+    head = model.projection.log_probabilities(features)
+    evidence = gather(candidates, model.coefficients.floors, head)
+    order = model.order(evidence)
+    off_corpus = model.projection.off_corpus(features)
+    scores = model.scores(gate_rows(evidence, order, off_corpus, candidates[0].terms, candidates[0].unknown))
+    by_topic: dict[str, list[ScoredChunk]] = {}
+    for item in chunks:
+        by_topic.setdefault(item.candidate.topic or item.candidate.document, []).append(item)
+    placed = sorted(range(len(order)), key=lambda at: (-order[at], evidence.topics[at]))
+    return [RankedDocument(tuple(_twin(by_topic[evidence.topics[at]], lang)), float(scores[at])) for at in placed]
 
 
 def _twin(of_topic: Sequence[ScoredChunk], lang: str) -> list[ScoredChunk]:

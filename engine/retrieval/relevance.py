@@ -48,13 +48,10 @@ class Relevance:
 
 @lru_cache
 def calibration(spaces: tuple[str, ...]) -> Calibration:
-    """The calibration of a set of spaces.
-
-    Raises:
-        KeyError: these spaces were never calibrated.
-    """
-    raw: Mapping[str, object] = yaml.safe_load(_CALIBRATION.read_text(encoding="utf-8"))
-    return Calibration.model_validate(raw["+".join(spaces)])
+    """The calibration of a set of spaces; one that was never calibrated has floors of 0 and a guessed threshold."""
+    raw: Mapping[str, dict[str, object]] = yaml.safe_load(_CALIBRATION.read_text(encoding="utf-8"))
+    found = raw.get("+".join(spaces)) or {**raw["uncalibrated"], "floors": dict.fromkeys(spaces, 0.0)}
+    return Calibration.model_validate(found)
 
 
 def relevance(candidate: Candidate, spaces: Sequence[str], settings: Calibration) -> Relevance:

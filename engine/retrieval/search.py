@@ -1,17 +1,20 @@
-"""The medical search: one round trip, then pure ranking."""
+"""The medical search: vocabulary, encoders, one round trip for both arms, then pure ranking."""
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from engine.models.base import Embedder
+from engine.models.base import Embedder, Reranker
 from engine.retrieval.query import Query, build_query
-from engine.retrieval.rank import RankedDocument, ScoredChunk, rank_documents, score_chunks
+from engine.retrieval.rank import RankedDocument, ScoredChunk, rank_documents, rank_trained, score_chunks
 from engine.retrieval.relevance import calibration
+from engine.retrieval.rerank import THRESHOLD as RERANKED_THRESHOLD
+from engine.retrieval.rerank import rerank
+from engine.retrieval.trained import trained_model
 from engine.retrieval.vocabulary import lookups
 from engine.settings import Fusion
-from engine.storage.search_store import search
+from engine.storage.search_store import Candidate, search
 from engine.storage.sessions import Database
 from engine.storage.vocabulary_store import look_up
 from engine.text.lexemes import content_words
@@ -23,11 +26,14 @@ class Found:
 
     documents: tuple[RankedDocument, ...]
     chunks: tuple[ScoredChunk, ...]
+    rescored: dict[str, int] = field(default_factory=dict)
+    """What the reranker did, where there is one."""
 
     def summary(self, top: int = 8) -> dict[str, Any]:
         """Arms, ranks and scores of the best documents: ids and numbers for the trace."""
         return {
             "candidates": len(self.chunks),
+            **self.rescored,
             "top": [
                 {
                     "document": document.best.candidate.document,
@@ -41,6 +47,17 @@ class Found:
         }
 
 
+@dataclass(frozen=True)
+class SearchOptions:
+    """How candidates are found, ordered and gated; see the settings of the same names."""
+
+    pool: int = 100
+    fusion: Fusion = "trained"
+    languages: Literal["all", "other"] = "all"
+    threshold: float | None = None
+    rerank_top: int = 12
+
+
 class CorpusSearch:
     """Search in the curated corpus."""
 
@@ -48,18 +65,29 @@ class CorpusSearch:
         self,
         database: Database,
         embedders: Sequence[Embedder],
-        *,
-        pool: int,
-        fusion: Fusion,
-        threshold: float | None,
+        options: SearchOptions = SearchOptions(),
+        reranker: Reranker | None = None,
     ) -> None:
         self.database = database
         self._embedders = tuple(embedders)
-        self._spaces = tuple(embedder.space for embedder in embedders)
-        self._calibration = calibration(self._spaces)
-        self._pool = pool
-        self._fusion = fusion
-        self.threshold = self._calibration.threshold if threshold is None else threshold
+        self.spaces = tuple(embedder.space for embedder in embedders)
+        self._calibration = calibration(self.spaces)
+        self._model = trained_model(self.spaces) if options.fusion == "trained" else None
+        self._options = options
+        self._reranker = reranker
+        self.threshold = self._threshold()
+
+    @property
+    def scorer(self) -> str:
+        """What makes the score that is gated."""
+        if self._reranker is not None:
+            return self._reranker.model
+        return f"{'trained' if self._model else 'similarity'} over {' and '.join(self.spaces)}"
+
+    async def warm_up(self) -> None:
+        """Load the reranker, where there is one. Raises ModelError."""
+        if self._reranker is not None:
+            await asyncio.to_thread(self._reranker.warm_up)
 
     async def query(self, text: str) -> Query:
         """Read and encode a question off the event loop.
@@ -72,15 +100,30 @@ class CorpusSearch:
             vocabulary = await look_up(connection, *lookups(content_words(text)))
         return await asyncio.to_thread(build_query, text, vocabulary, self._embedders)
 
-    async def find(self, query: Query, lang: str) -> Found:
-        """Documents for a question, best first, ungated. Raises StorageError."""
+    async def candidates(self, query: Query) -> list[Candidate]:
+        """What both arms found, with all scores, unordered. Raises StorageError."""
+        vectors: dict[str, Sequence[float]] = {space: query.vectors[space] for space in self.spaces}
         async with self.database.transaction() as connection:
-            candidates = await search(
-                connection,
-                "global",
-                {space: query.vectors[space] for space in self._spaces},
-                query.terms,
-                self._pool,
-            )
-        chunks = score_chunks(candidates, self._spaces, self._calibration, self._fusion)
-        return Found(tuple(rank_documents(chunks, lang)), tuple(chunks))
+            return await search(connection, "global", vectors, query.terms, self._options.pool)
+
+    async def find(self, query: Query, lang: str) -> Found:
+        """Documents for a question, best first, ungated. Raises StorageError, ModelError."""
+        candidates = await self.candidates(query)
+        if self._options.languages == "other":
+            candidates = [candidate for candidate in candidates if candidate.lang != lang]
+        chunks = score_chunks(candidates, self.spaces, self._calibration, self._options.fusion)
+        if self._model is None:
+            documents = rank_documents(chunks, lang)
+        else:
+            documents = rank_trained(chunks, lang, self._model, query.vectors)
+        if self._reranker is None:
+            return Found(tuple(documents), tuple(chunks))
+        found = await asyncio.to_thread(rerank, query.text, documents, self._reranker, self._options.rerank_top)
+        return Found(found.documents, tuple(chunks), found.summary())
+
+    def _threshold(self) -> float:
+        if self._options.threshold is not None:
+            return self._options.threshold
+        if self._reranker is not None:
+            return RERANKED_THRESHOLD
+        return self._model.coefficients.threshold if self._model else self._calibration.threshold

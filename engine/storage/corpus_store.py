@@ -10,11 +10,14 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.engine import Connection
 
-from engine.storage.schema import GLOBAL_USER_ID, chunk, corpus_state, document, embedding_space, lexeme, spelling
-from engine.storage.vectors import to_literal
+from engine.storage.bulk import copy_rows, copy_texts
+from engine.storage.schema import GLOBAL_USER_ID, corpus_state, document, embedding_space, lexeme, spelling
 from engine.text.variants import MIN_SPELLED
 
 Vector = NDArray[np.float32]
+
+CORPUS_LOCK = 731_004_212
+"""Key of the advisory lock that whoever changes the corpus holds."""
 
 
 @dataclass(frozen=True)
@@ -88,73 +91,63 @@ def create_space(connection: Connection, name: str, dimension: int, model: str) 
     )
 
 
-def replace_space(connection: Connection, name: str, dimension: int, model: str) -> None:
-    """Make the tables of an embedding space anew where another model filled them; whatever they held goes."""
-    space = embedding_space.c
-    others = sa.or_(space.dimension != dimension, space.model != model)
-    gone = connection.execute(sa.delete(embedding_space).where(space.name == name, others).returning(space.name))
-    for known in gone.scalars():
-        # Chunks first, as search does: whoever takes locks in another order may wait for one who waits for him.
-        connection.exec_driver_sql("LOCK TABLE knowledge.chunk")
-        connection.exec_driver_sql(f"DROP TABLE knowledge.embedding_{known}, knowledge.sentence_{known}")
-    create_space(connection, name, dimension, model)
-
-
 def delete_documents(connection: Connection, names: Sequence[str]) -> None:
     """Chunks and vectors go with their document."""
     connection.execute(sa.delete(document).where(document.c.user_id == GLOBAL_USER_ID, document.c.name.in_(names)))
 
 
-def insert_document(connection: Connection, item: StoredDocument) -> None:
-    """A document with its chunks, vectors and sentence vectors."""
-    owner = {"user_id": GLOBAL_USER_ID}
+def insert_documents(connection: Connection, items: Sequence[StoredDocument]) -> None:
+    """Documents with their chunks, vectors and sentence vectors."""
+    if not items:
+        return
     connection.execute(
-        sa.insert(document).values(
-            **owner,
-            id=item.id,
-            name=item.name,
-            kind="corpus",
-            topic=item.topic,
-            lang=item.lang,
-            title=item.title,
-            source=item.source,
-            version=item.version,
-            reviewed=item.reviewed,
-            content_hash=item.content_hash,
-        )
+        sa.insert(document),
+        [
+            {
+                "user_id": GLOBAL_USER_ID,
+                "id": item.id,
+                "name": item.name,
+                "kind": "corpus",
+                "topic": item.topic,
+                "lang": item.lang,
+                "title": item.title,
+                "source": item.source,
+                "version": item.version,
+                "reviewed": item.reviewed,
+                "content_hash": item.content_hash,
+            }
+            for item in items
+        ],
     )
-    for part in item.chunks:
-        connection.execute(
-            sa.insert(chunk).values(
-                **owner,
-                id=part.id,
-                document_id=item.id,
-                ordinal=part.ordinal,
-                section=part.section,
-                content=part.content,
-                lexemes=sa.cast(part.lexemes, chunk.c.lexemes.type),
-            )
-        )
-        for space, vector in part.vectors.items():
-            _insert_vectors(connection, f"embedding_{space}", [{"chunk": part.id, "vector": to_literal(vector)}])
-        for space, vectors in part.sentence_vectors.items():
-            rows = [
-                {"chunk": part.id, "ordinal": index, "vector": to_literal(vector)}
-                for index, vector in enumerate(vectors)
-            ]
-            _insert_vectors(connection, f"sentence_{space}", rows)
-
-
-def _insert_vectors(connection: Connection, table: str, rows: Sequence[dict[str, object]]) -> None:
-    # The table's name comes from embedding_space, whose check constraint admits lower-case names only.
-    ordinal, value = (", ordinal", ", :ordinal") if "ordinal" in rows[0] else ("", "")
-    connection.execute(
-        sa.text(
-            f"INSERT INTO knowledge.{table} (user_id, chunk_id{ordinal}, embedding) "  # noqa: S608
-            f"VALUES ('{GLOBAL_USER_ID}', :chunk{value}, CAST(:vector AS vector))"
+    copy_texts(
+        connection,
+        "knowledge.chunk",
+        ["user_id", "id", "document_id", "ordinal", "section", "content", "lexemes"],
+        (
+            (GLOBAL_USER_ID, part.id, item.id, part.ordinal, part.section, part.content, part.lexemes)
+            for item in items
+            for part in item.chunks
         ),
-        rows,
     )
+    parts = [part for item in items for part in item.chunks]
+    for space in sorted({space for part in parts for space in part.vectors}):
+        copy_rows(
+            connection,
+            f"knowledge.embedding_{space}",
+            ["user_id", "chunk_id", "embedding"],
+            ((GLOBAL_USER_ID, part.id, part.vectors[space]) for part in parts),
+        )
+    for space in sorted({space for part in parts for space in part.sentence_vectors}):
+        copy_rows(
+            connection,
+            f"knowledge.sentence_{space}",
+            ["user_id", "chunk_id", "ordinal", "embedding"],
+            (
+                (GLOBAL_USER_ID, part.id, index, vector)
+                for part in parts
+                for index, vector in enumerate(part.sentence_vectors[space])
+            ),
+        )
 
 
 def refresh(connection: Connection, digest: str, spaces: Sequence[str], at: dt.datetime) -> int:
@@ -181,6 +174,18 @@ def refresh(connection: Connection, digest: str, spaces: Sequence[str], at: dt.d
     )
     chunks: int = connection.execute(sa.select(corpus_state.c.chunks)).scalar_one()
     return chunks
+
+
+def analyse(connection: Connection, spaces: Sequence[str]) -> None:
+    """Have the planner count what was written. In a transaction of its own: its locks are held to the end."""
+    tables = ["document", "chunk", "lexeme", "spelling"]
+    tables += [f"{kind}_{space}" for space in spaces for kind in ("embedding", "sentence")]
+    connection.exec_driver_sql(f"ANALYZE {', '.join(f'knowledge.{table}' for table in tables)}")
+
+
+def lock_corpus(connection: Connection) -> None:
+    """Let one transaction at a time change the corpus; held to its end. Searches do not ask for it."""
+    connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": CORPUS_LOCK})
 
 
 def _refresh_spelling(connection: Connection) -> None:

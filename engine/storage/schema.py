@@ -180,3 +180,27 @@ spelling = sa.Table(
     sa.Column("word", sa.Text, primary_key=True),
     schema="knowledge",
 )
+
+
+class _Vector(sa.types.UserDefinedType[object]):
+    """A vector of any dimension; written by COPY and moved within the database, so Python never reads it."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: object) -> str:
+        return "vector"
+
+
+staged_vector = sa.Table(
+    "staged_vector",
+    metadata,
+    sa.Column("space", sa.Text, primary_key=True),
+    sa.Column("model", sa.Text, primary_key=True),
+    sa.Column("document", sa.Text, primary_key=True),
+    sa.Column("content_hash", sa.Text, primary_key=True),
+    sa.Column("chunk", sa.Integer, primary_key=True),
+    sa.Column("sentence", sa.Integer, primary_key=True),
+    sa.Column("dimension", sa.Integer, nullable=False),
+    sa.Column("embedding", _Vector, nullable=False),
+    schema="knowledge",
+)

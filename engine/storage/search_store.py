@@ -14,7 +14,7 @@ Scope = Literal["global", "personal"]
 
 _SEARCH = sa.text(
     "SELECT chunk, document, topic, lang, title, source, ordinal, section, content, "
-    "       cosine, sentence_cosine, lexical, coverage, terms, unknown "
+    "       cosine, sentence_cosine, lexical, coverage, terms, unknown, covered, rarity "
     "  FROM knowledge.search(:scope, :spaces, :vectors, :stems, :exacts, :pool, :slots)"
 )
 
@@ -44,6 +44,10 @@ class Candidate:
     """Terms of the query, pairs not counted."""
     unknown: int
     """Those of them that no document of the corpus holds."""
+    covered: tuple[int, ...]
+    """Slots of the query that the chunk's lexemes cover."""
+    rarity: tuple[float, ...]
+    """Inverse document frequency of each slot, the same for all candidates of a query."""
 
 
 async def search(
@@ -87,6 +91,8 @@ async def search(
             coverage=row.coverage,
             terms=row.terms,
             unknown=row.unknown,
+            covered=tuple(row.covered),
+            rarity=tuple(row.rarity or ()),
         )
         for row in rows
     ]

@@ -33,6 +33,12 @@ class Turn(Strict):
     text: Text = Field(max_length=20_000)
 
 
+MAX_TURNS = 100
+"""Most earlier messages that are accepted; how many are looked at is decided where they are used."""
+
+History = Annotated[list[Turn], Field(max_length=MAX_TURNS)]
+
+
 class Profile(Strict):
     """What the app knows of the user's person."""
 
@@ -73,7 +79,7 @@ class AskRequest(Strict):
     user: User | None = None
     now: AwareDatetime | None = None
     lang: Lang | None = None
-    history: list[Turn] = Field(default_factory=list, max_length=100)
+    history: History = Field(default_factory=list)
     context: Context = Field(default_factory=Context)
 
 

@@ -9,6 +9,8 @@ CHECKPOINT = 0.75
 """What recall@4 has to reach."""
 STRETCH = 0.85
 """What recall@4 is hoped to reach."""
+GROWTH = "growth"
+"""Label of a run that was recorded after a step of the corpus' growth."""
 
 RETRIEVAL_METRICS = (
     *(f"recall@{k}" for k in RECALL_AT),

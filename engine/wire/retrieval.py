@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from engine.wire.chat import Strict, Turn
+from engine.wire.chat import History, Strict
 from engine.wire.fields import Lang, Question, User
 
 
@@ -18,7 +18,8 @@ class RetrieveRequest(Strict):
     min_score: float | None = Field(default=None, ge=0.0, le=1.0)
     """Relevance threshold; None takes the engine's own, 0.0 bypasses the gate."""
     lang: Lang | None = None
-    history: list[Turn] = Field(default_factory=list, max_length=100)
+    history: History = Field(default_factory=list)
+    """Earlier messages, oldest first: a follow-up is looked for with what they were about."""
 
 
 class Hit(BaseModel):

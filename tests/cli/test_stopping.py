@@ -29,7 +29,9 @@ def test_a_signal_stops_a_start_in_the_foreground(stopped, tmp_path, number):
     assert status(stopped)["supervisor"] == {"up": False, "pid": None, "reason": ""}
 
 
-@pytest.mark.parametrize("awaited", ["up.json", "postgres.json", "Database", "Schema", "Corpus", "logs/api.log"])
+@pytest.mark.parametrize(
+    "awaited", ["up.json", "postgres.json", "Database", "Schema", "Corpus", "Recorded runs", "logs/api.log"]
+)
 def test_a_start_can_be_stopped_at_any_moment(fresh_site, tmp_path, awaited):
     output = tmp_path / "up.txt"
     process = fresh_site.spawn("up", output=output)

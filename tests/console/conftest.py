@@ -15,7 +15,7 @@ from console import auth, navigation
 from engine.storage import schema
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.migrate import owner_connection
-from tests.console.rows import FIRST, LAST, messages, runs
+from tests.console.rows import FIRST, LAST, cases, growth_runs, messages, runs
 
 PASSWORD = "correct-horse-battery"
 ROLES = ("product", "safety", "engineer", "admin")
@@ -74,9 +74,10 @@ def filled(urls: ConnectionUrls) -> Iterator[ConnectionUrls]:
     """A database with known rows in a month of its own, long past."""
     with owner_connection(urls.admin) as owner:
         owner.execute(sa.insert(schema.query_log), messages())
-        for run, metrics in runs():
+        for run, metrics in (*growth_runs(), *runs()):
             owner.execute(sa.insert(schema.eval_run), run)
             owner.execute(sa.insert(schema.eval_metric), metrics)
+        owner.execute(sa.insert(schema.eval_case), cases())
     yield urls
     with owner_connection(urls.admin) as owner:
         owner.execute(sa.delete(schema.query_log).where(schema.query_log.c.at.between(FIRST, LAST)))

@@ -8,6 +8,8 @@ from engine.storage.schema import GLOBAL_USER_ID
 
 FIRST = datetime(2001, 2, 1, tzinfo=UTC)
 LAST = datetime(2001, 4, 1, tzinfo=UTC)
+TAKEN_OVER = datetime(2001, 3, 22, 9, 30, tzinfo=UTC)
+"""When the last run came here: it was recorded elsewhere."""
 PERIOD = {"period": "custom", "from": "2001-03-01", "to": "2001-03-28"}
 """The link of the period in which the rows lie; the 28 days before hold a few more."""
 
@@ -55,6 +57,52 @@ def runs() -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
     return [(_run(number, at), _metrics(number, recall)) for number, at, recall in recalls]
 
 
+def growth_runs() -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Runs after two steps of growth, long before the others; the first step was measured twice."""
+    steps = [(11, 34, 0.9, 1), (12, 34, 0.98, 2), (13, 70, 0.96, 3)]
+    grown = []
+    for number, documents, recall, day in steps:
+        run = _run(number, datetime(2001, 2, day, tzinfo=UTC)) | {"documents": documents, "label": "growth"}
+        grown.append((run, [row for row in _metrics(number, recall) if row["lang"] != "all"]))
+    return grown
+
+
+def cases() -> list[dict[str, Any]]:
+    """What the run of 5 March was asked: six answerable questions, five that nothing answers, one that crashed.
+
+    The gate cut everything of two of the five; of one of these the best score was kept.
+    """
+    asked = [("ru", 0.95), ("ru", 0.85), ("ru", 0.35), ("en", 0.75), ("en", 0.65), ("en", 0.0)]
+    rows = [_case(f"a{n}", lang, {"false_abstention": 0.0}, _hits(score)) for n, (lang, score) in enumerate(asked)]
+    off = [
+        ("ru", _hits(0.62) | {"gated": 3}),
+        ("ru", {"hits": [], "gated": 4}),
+        ("en", {"hits": [], "gated": 4, "top_score": 0.31}),
+        ("en", {"hits": [], "gated": 0}),
+        ("en", _hits(0.5, 0.55) | {"gated": 0}),
+    ]
+    rows += [_case(f"n{n}", lang, {"abstention": 0.0}, answer) for n, (lang, answer) in enumerate(off)]
+    crashed = _case("crashed", "ru", {}, {}) | {"error": "OSError"}
+    return [*rows, crashed]
+
+
+def _hits(*scores: float) -> dict[str, Any]:
+    return {"hits": [{"document": "tsh.en", "score": score} for score in scores if score]}
+
+
+def _case(name: str, lang: str, scores: dict[str, float], answer: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "run_id": run_id(2),
+        "set_name": "retrieval",
+        "case_id": name,
+        "lang": lang,
+        "style": None,
+        "scores": scores,
+        "answer": answer | {"text": "words of a question"},
+        "error": None,
+    }
+
+
 def _message(at: datetime, **changes: Any) -> dict[str, Any]:
     row = {
         "at": at,
@@ -90,8 +138,8 @@ def _run(number: int, at: datetime) -> dict[str, Any]:
         "corpus_hash": "c" * 64,
         "documents": 90 + number,
         "chunks": 500 + number,
-        "settings": {"pool": 40},
-        "provenance": {"host": "test"},
+        "settings": {"pool": 40} | ({"relevance_threshold": 0.5} if number == 2 else {}),
+        "provenance": {"host": "test"} | ({"imported_at": TAKEN_OVER.isoformat()} if number == 3 else {}),
         "label": "=cmd" if number == 3 else "",
     }
 

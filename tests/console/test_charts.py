@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from console import charts
+from console import charts, quality_charts
 
 
 def _counts() -> charts.Drawing:
@@ -29,3 +29,47 @@ def test_names_stand_at_their_marks(draw: Any, channel: str) -> None:
     named = [axis["axis"] for axis in axes if axis.get("type") in ("nominal", "ordinal") and axis.get("axis")]
     assert named
     assert all(axis["labelFlush"] is False for axis in named)
+
+
+def test_growth_has_a_tick_a_size_and_an_interval_a_point() -> None:
+    point = {
+        "series": "Russian",
+        "value": 0.9,
+        "ci_low": 0.85,
+        "ci_high": 0.95,
+        "interval": "",
+        "scored": "",
+        "version": "",
+    }
+    drawn = quality_charts.growth(
+        pd.DataFrame([point | {"documents": size} for size in (34, 272)]), ["Russian"]
+    ).to_dict()
+    axes = [layer["encoding"]["x"].get("axis") for layer in drawn["layer"] if "x" in layer["encoding"]]
+    assert [axis["values"] for axis in axes if axis] == [[34, 272]] * 3
+    assert [layer["encoding"]["y2"]["field"] for layer in drawn["layer"] if "y2" in layer["encoding"]] == ["ci_high"]
+
+
+def test_thresholds_that_stand_out_are_named_in_lines_of_their_own() -> None:
+    row = {"threshold": 0.3, "share": 0.1, "error": "lost", "language": "Russian", "counts": "1 of 10"}
+    marks = {"in force 0.29": 0.29, "recommended 0.3": 0.3}
+    drawn = quality_charts.gate_errors(pd.DataFrame([row]), ["lost", "passed"], ["Russian"], marks).to_dict()
+    heights = [layer["encoding"]["y"]["value"] for layer in drawn["layer"] if "value" in layer["encoding"].get("y", {})]
+    assert len(set(heights)) == len(marks)
+    said = {row["text"] for rows in drawn["datasets"].values() for row in rows if "text" in row}
+    assert said == {*marks, "lost", "passed"}
+
+
+def test_reliability_is_drawn_against_the_diagonal() -> None:
+    row = {
+        "mean_score": 0.5,
+        "share": 0.4,
+        "low": 0.2,
+        "high": 0.6,
+        "series": "Russian",
+        "span": "",
+        "interval": "",
+        "counts": "",
+    }
+    drawn = quality_charts.reliability(pd.DataFrame([row]), ["Russian"]).to_dict()
+    ends = [rows for rows in drawn["datasets"].values() if len(rows) == 2]
+    assert ends == [[{"mean_score": 0.0, "share": 0.0}, {"mean_score": 1.0, "share": 1.0}]]

@@ -1,15 +1,18 @@
 """The data pages over a real database, run by Streamlit's own test runner."""
 
+from datetime import UTC, datetime
+
 import pytest
 import sqlalchemy as sa
 from streamlit.proto.Metric_pb2 import Metric as MetricProto
 from streamlit.testing.v1 import AppTest
 
-from console import formats, texts
+from console import data, formats, texts
 from console.filter_bar import _SAVED
 from engine.storage import schema
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.migrate import owner_connection
+from engine.wire.fields import Lang
 from tests.console.conftest import Page
 from tests.console.rows import PERIOD, run_id
 
@@ -64,7 +67,8 @@ def test_quality_tells_targets_counts_and_what_was_lost(page: Page) -> None:
     assert any("98 of 100" in element.value for element in app.caption)
     assert EN["quality.verdict_stretch"] in _badges(app)
     assert EN["quality.unscored"].format(count=2) in _badges(app)
-    assert EN["quality.change_missing"] in list(app.dataframe[0].value["change"])
+    (metrics,) = [table.value for table in app.dataframe if "change" in table.value]
+    assert EN["quality.change_missing"] in list(metrics["change"])
     assert any("0.700" in element.value and "+0.160" in element.value for element in app.caption)
 
 
@@ -106,6 +110,75 @@ def test_quality_shows_the_run_of_the_link(page: Page) -> None:
     assert [element.label for element in app.metric] == [f"recall@4 · {EN['lang.ru']}"]
     assert app.metric[0].value == "0.780"
     assert EN["quality.verdict_checkpoint"] in _badges(app)
+
+
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize("ui", ["en", "ru"])
+def test_quality_draws_growth_and_gate_with_their_tables(page: Page, ui: Lang) -> None:
+    words = texts.catalogue(ui)
+    app = page("quality", "product", PERIOD | {"run": str(run_id(2)), "ui": ui})
+    assert not app.exception
+    assert {words[key] for key in ("quality.growth", "gate.title", "gate.reliability")} <= {
+        element.value for element in app.subheader
+    }
+    tables = [table.value for table in app.dataframe]
+    (grown,) = [table for table in tables if "documents" in table]
+    assert {34, 70} <= set(grown["documents"])
+    (costs,) = [table for table in tables if "mark" in table]
+    assert list(costs["mark"]) == [words["gate.in_force"]] * 3 + [words["gate.recommended"]] * 3
+    lost = words["card.counts"].format(part=2, whole=6)
+    assert str(costs["lost"].iloc[0]).startswith(lost)
+    assert len(_csv_buttons(app)) == 6
+
+
+@pytest.mark.usefixtures("database")
+def test_quality_says_what_a_run_leaves_open(page: Page) -> None:
+    app = page("quality", "product", PERIOD | {"run": str(run_id(2))})
+    assert any(element.value.startswith("The best score of 1 unanswerable questions") for element in app.caption)
+    app = page("quality", "product", PERIOD | {"run": str(run_id(3))})
+    assert EN["gate.empty"] in _badges(app)
+
+
+@pytest.mark.usefixtures("database")
+def test_quality_says_which_run_was_recorded_elsewhere(page: Page) -> None:
+    app = page("quality", "product", PERIOD)
+    assert EN["quality.elsewhere"] in _badges(app)
+    (line,) = [element.value for element in app.caption if element.value.startswith("Measured on 2001-03-20")]
+    assert "33333333" in line
+    assert "cccccccccccc" in line
+    assert "here since 2001-03-22 09:30" in line
+    assert EN["quality.measured_elsewhere"] in app.selectbox(key="link_run").options[0]
+    app = page("quality", "product", PERIOD | {"run": str(run_id(2))})
+    assert EN["quality.elsewhere"] not in _badges(app)
+
+
+def test_quality_says_when_a_run_is_of_another_corpus(page: Page, database: ConnectionUrls) -> None:
+    with owner_connection(database.admin) as owner:
+        before = owner.execute(sa.select(schema.corpus_state)).mappings().all()
+        owner.execute(sa.delete(schema.corpus_state))
+    stored = {"documents": 4, "chunks": 9, "spaces": ["use"], "seeded_at": datetime(2001, 3, 1, tzinfo=UTC)}
+    try:
+        for digest, told in (("d" * 64, 1), ("c" * 64, 0)):
+            with owner_connection(database.admin) as owner:
+                owner.execute(sa.delete(schema.corpus_state))
+                owner.execute(sa.insert(schema.corpus_state), stored | {"hash": digest})
+            data.refresh()
+            infos = [element.value for element in page("quality", "product", PERIOD).info]
+            assert len(infos) == told
+            assert all("93 documents" in info and "4 documents" in info for info in infos)
+    finally:
+        with owner_connection(database.admin) as owner:
+            owner.execute(sa.delete(schema.corpus_state))
+            if before:
+                owner.execute(sa.insert(schema.corpus_state), [dict(row) for row in before])
+
+
+@pytest.mark.usefixtures("database")
+def test_a_period_without_a_run_shows_the_newest_one_there_is(page: Page) -> None:
+    app = page("quality", "product", PERIOD | {"from": "1999-01-01", "to": "1999-01-31"})
+    assert any("Below stands the newest run there is, of" in element.value for element in app.caption)
+    assert app.metric
+    assert EN["quality.growth"] in {element.value for element in app.subheader}
 
 
 @pytest.mark.usefixtures("database")

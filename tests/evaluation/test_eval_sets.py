@@ -1,5 +1,6 @@
 """Evaluation sets: what is read, what is refused, and how the refusal reads."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from engine.evaluation.sets import (
 )
 
 ANSWERABLE = {"id": "a", "lang": "ru", "text": "ферритин норма", "topics": ["ferritin"], "style": "keywords"}
+FIRST = {"role": "user", "text": "что такое ферритин"}
 OFF_CORPUS = {"id": "n", "lang": "en", "text": "my cat sneezes", "kind": "vet"}
 
 
@@ -66,6 +68,9 @@ def test_a_line_separator_inside_a_text_does_not_end_the_line(tmp_path: Path) ->
         ({**ANSWERABLE, "id": "x", "text": "  "}, "text: String should match"),
         ({**ANSWERABLE, "id": "x", "text": "x" * 4_001}, "text: Value should have at most 4000"),
         ({**ANSWERABLE, "id": 7}, "id: Input should be a valid string"),
+        ({**ANSWERABLE, "id": "x", "history": [{"role": "system", "text": "x"}]}, "history.0.role: Input should be"),
+        ({**ANSWERABLE, "id": "x", "history": [{"role": "user"}]}, "history.0.text: Field required"),
+        ({**ANSWERABLE, "id": "x", "history": [FIRST] * 101}, "history: Tuple should have at most 100 items"),
         ({**OFF_CORPUS, "id": "x"}, "a file holds cases of one kind"),
         (ANSWERABLE, "id 'a' stands already in line 1."),
     ],
@@ -89,7 +94,9 @@ def test_bytes_that_are_no_utf8_are_told_with_their_line(tmp_path: Path) -> None
 def test_what_postgres_cannot_store_is_dropped(tmp_path: Path) -> None:
     row = {**ANSWERABLE, "id": "a\0", "text": "x\ud800\0y", "style": "\0", "topics": ["tsh\0"]}
     (case,) = load_set(write(tmp_path, json.dumps(row))).cases
-    assert case.model_dump() == {"id": "a", "lang": "ru", "text": "xy", "style": "", "topics": ("tsh",)}
+    assert case.model_dump() == {
+        "id": "a", "lang": "ru", "text": "xy", "style": "", "history": (), "topics": ("tsh",)
+    }  # fmt: skip
 
 
 def test_an_empty_file_and_a_missing_one_are_told(tmp_path: Path) -> None:
@@ -104,6 +111,23 @@ def test_the_hash_follows_the_cases_and_not_their_order_or_notes(tmp_path: Path)
     first = load_set(write(tmp_path, ANSWERABLE, other)).hash
     assert load_set(write(tmp_path, {**other, "added": "today"}, ANSWERABLE)).hash == first
     assert load_set(write(tmp_path, ANSWERABLE, {**other, "topics": ["ferritin", "tsh"]})).hash != first
+
+
+def test_a_case_may_hold_what_was_said_before_and_knows_what_the_user_asked(tmp_path: Path) -> None:
+    answer = {"role": "assistant", "text": "Белок."}
+    (case,) = load_set(write(tmp_path, {**ANSWERABLE, "history": [FIRST, answer]})).cases
+    assert [turn.role for turn in case.history] == ["user", "assistant"]
+    assert case.asked == ("что такое ферритин", "ферритин норма")
+
+
+def test_a_history_changes_the_hash_and_cases_without_one_keep_the_hash_that_was_recorded(tmp_path: Path) -> None:
+    plain = load_set(write(tmp_path, ANSWERABLE))
+    line = json.dumps(
+        {name: ANSWERABLE[name] for name in sorted(ANSWERABLE)}, ensure_ascii=False, separators=(",", ":")
+    )
+    assert plain.hash == hashlib.sha256(line.encode()).hexdigest()
+    assert load_set(write(tmp_path, {**ANSWERABLE, "history": []})).hash == plain.hash
+    assert load_set(write(tmp_path, {**ANSWERABLE, "history": [FIRST]})).hash != plain.hash
 
 
 def test_names_resolve_and_an_unknown_one_is_answered_with_those_there_are(tmp_path: Path) -> None:

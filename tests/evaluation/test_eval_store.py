@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Coroutine
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import sqlalchemy as sa
 from engine.evaluation import store
 from engine.evaluation.errors import EvaluationError
 from engine.evaluation.evaluate import Subject, evaluate
+from engine.evaluation.history import files
+from engine.evaluation.importing import ImportReport, import_runs
 from engine.evaluation.records import Corpus, RecordedRun
 from engine.evaluation.report import cases_of, summary
 from engine.settings import Settings
@@ -204,3 +207,59 @@ async def test_a_beginning_of_two_ids_names_neither(database: Database) -> None:
         await store.begin(database, head(label=LABEL, id=UUID(f"1abc{uuid4().hex[4:]}")))
     with pytest.raises(EvaluationError, match="More than one run begins with '1abc'"):
         await store.load(database, "1abc")
+
+
+async def forgotten(database: Database, tmp_path: Path) -> RecordedRun:
+    """A run whose file is there and whose rows are gone: a new installation's view of it."""
+    run = await measured(subject(StandIn(ANSWERS)), SETS, database, history=tmp_path)
+    async with database.transaction() as connection:
+        await connection.execute(sa.delete(eval_run).where(eval_run.c.id == run.head.id))
+    return run
+
+
+async def test_a_recorded_run_is_taken_over_once_and_says_so(database: Database, tmp_path: Path) -> None:
+    run = await forgotten(database, tmp_path)
+    assert await import_runs(database, files(tmp_path)) == ImportReport((str(run.head.id),), 0, ())
+    assert await import_runs(database, files(tmp_path)) == ImportReport((), 1, ())
+    again = await store.load(database, str(run.head.id))
+    assert (again.metrics, again.cases) == (run.metrics, run.cases)
+    taken = dict(again.head.provenance)
+    assert datetime.fromisoformat(taken.pop(store.IMPORTED_AT)).tzinfo is not None
+    assert replace(again.head, provenance=taken) == run.head
+
+
+async def test_a_run_of_this_installation_is_not_called_one_from_elsewhere(database: Database, tmp_path: Path) -> None:
+    run = await measured(subject(StandIn(ANSWERS)), SETS, database, history=tmp_path)
+    assert (await import_runs(database, files(tmp_path))).known == 1
+    assert await store.load(database, str(run.head.id)) == run
+
+
+async def test_two_imports_at_once_store_a_run_once(database: Database, tmp_path: Path) -> None:
+    run = await forgotten(database, tmp_path)
+    reports = await asyncio.gather(*(import_runs(database, files(tmp_path)) for _ in range(2)))
+    assert sorted(len(report.added) for report in reports) == [0, 1]
+    assert await counts(database, run.head.id) == (len(run.metrics), len(run.cases))
+
+
+async def test_a_file_that_is_no_run_stops_no_other(database: Database, tmp_path: Path) -> None:
+    run = await forgotten(database, tmp_path)
+    (tmp_path / "0.json").write_text("{}")
+    report = await import_runs(database, files(tmp_path))
+    assert report.added == (str(run.head.id),)
+    assert len(report.faults) == 1
+    assert "0.json: no recorded run" in report.faults[0]
+
+
+async def test_an_import_that_breaks_off_leaves_nothing(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await forgotten(database, tmp_path)
+
+    async def refusing(connection, run):  # type: ignore[no-untyped-def]
+        await connection.execute(sa.text("SELECT 1 / 0"))
+
+    monkeypatch.setattr(store, "_results", refusing)
+    with pytest.raises(StorageError):
+        await import_runs(database, files(tmp_path))
+    with pytest.raises(EvaluationError):
+        await store.load(database, str(run.head.id))

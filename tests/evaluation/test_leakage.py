@@ -5,6 +5,7 @@ import pytest
 from engine.evaluation.leakage import leaks, twins
 from engine.evaluation.sets import CALIBRATION_SETS, known_sets, resolve_sets
 from engine.knowledge.corpus import DEFAULT_CORPUS, load_corpus
+from engine.wire import Turn
 from tests.evaluation.stand_in import answerable_set, asked, none_set, off_corpus
 
 EVALUATION_SETS = tuple(name for name in known_sets() if name not in CALIBRATION_SETS)
@@ -49,3 +50,13 @@ def test_a_question_asked_twice_in_other_words_order_is_a_twin() -> None:
     evaluated = answerable_set(asked("e", "ferritin", text="Ферритин: какая норма у женщин?"))
     calibrating = none_set(off_corpus("какая у женщин норма ферритин"), off_corpus("норма ферритина"))
     assert [tuple(twin) for twin in twins([evaluated], [calibrating])] == [("e", "какая у женщин норма ферритин")]
+
+
+def test_of_a_dialogue_what_the_user_says_counts_and_what_the_assistant_quotes_does_not() -> None:
+    corpus = {"ferritin.ru": "Белок ферритин отражает запас железа в организме."}
+    quoted = "ферритин отражает запас железа в организме"
+    case = asked("q", "ferritin", text="а норма?")
+    for role, count in (("user", 1), ("assistant", 0)):
+        dialogue = case.model_copy(update={"history": (Turn.model_validate({"role": role, "text": quoted}),)})
+        assert len(leaks([answerable_set(dialogue)], corpus)) == count
+        assert len(twins([answerable_set(dialogue)], [none_set(off_corpus(quoted))])) == count

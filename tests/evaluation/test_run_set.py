@@ -4,6 +4,7 @@ import asyncio
 
 from engine.evaluation.runner import each_case, run_set
 from engine.evaluation.sets import Case
+from engine.wire import Turn
 from tests.evaluation.stand_in import StandIn, answerable_set, asked, none_set, off_corpus
 
 LEFT_FOOT = [("tsh", 0.9), ("ferritin", 0.5), ("hba1c", 0.2)]
@@ -51,6 +52,25 @@ async def test_a_crash_is_a_result_without_scores_and_without_the_exceptions_tex
     assert [result.error for result in results] == [None, "RuntimeError", None]
     assert results[1].scores == {}
     assert "secret" not in repr(results)
+
+
+async def test_a_dialogue_is_asked_with_its_history_past_the_gate_and_through_it() -> None:
+    history = (Turn(role="user", text="ferritin"), Turn(role="assistant", text="A protein."))
+    case = asked("q", "ferritin").model_copy(update={"history": history})
+    engine = StandIn({"q": LEFT_FOOT})
+    (result,) = await run_set(answerable_set(case), engine)
+    assert [tuple(request.history) for request in engine.requests] == [history] * 2
+    assert result.answer["after"] == ["ferritin"]
+    unanswerable = off_corpus("q").model_copy(update={"history": history})
+    await run_set(none_set(unanswerable), engine)
+    assert tuple(engine.requests[-1].history) == history
+
+
+async def test_a_question_alone_is_asked_without_a_history() -> None:
+    engine = StandIn({"q": LEFT_FOOT})
+    (result,) = await run_set(answerable_set(asked("q", "ferritin")), engine)
+    assert all(request.history == [] for request in engine.requests)
+    assert "after" not in result.answer
 
 
 async def test_results_stand_in_the_order_of_the_set_and_few_run_at_once() -> None:

@@ -1,7 +1,7 @@
 """The chunker: what it promises for any text, and a few texts worked out by hand."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.knowledge.chunking import CHUNK_SIZE, OVERLAP, Section, chunk_sections, chunk_text
@@ -39,6 +39,7 @@ def bare(text: str) -> str:
     return "".join(text.split())
 
 
+@settings(deadline=None)
 @given(any_paragraphs.map(lambda paragraph: Section("", (paragraph,))), sizes)
 def test_one_paragraph_loses_nothing_and_adds_nothing(section: Section, limits: tuple[int, int]) -> None:
     size, _ = limits
@@ -46,6 +47,7 @@ def test_one_paragraph_loses_nothing_and_adds_nothing(section: Section, limits: 
     assert bare("".join(chunk.content for chunk in chunks)) == bare(section.paragraphs[0])
 
 
+@settings(deadline=None)
 @given(sections, sizes)
 def test_chunks_are_the_sentences_in_order_with_whole_sentences_repeated(
     given_sections: list[Section], limits: tuple[int, int]
@@ -69,6 +71,7 @@ def test_chunks_are_the_sentences_in_order_with_whole_sentences_repeated(
         assert len(whole) in read
 
 
+@settings(deadline=None)
 @given(sections, sizes)
 def test_a_paragraph_that_fits_is_never_cut(given_sections: list[Section], limits: tuple[int, int]) -> None:
     size, overlap = limits
@@ -78,6 +81,7 @@ def test_a_paragraph_that_fits_is_never_cut(given_sections: list[Section], limit
             assert len(paragraph) > size or any(paragraph in content for content in contents)
 
 
+@settings(deadline=None)
 @given(sections, sizes)
 def test_a_chunk_is_longer_than_the_size_only_when_one_sentence_is(
     given_sections: list[Section], limits: tuple[int, int]
@@ -87,6 +91,7 @@ def test_a_chunk_is_longer_than_the_size_only_when_one_sentence_is(
         assert len(chunk.content) <= size or len(sentences(chunk.content)) == 1
 
 
+@settings(deadline=None)
 @given(sections, sizes)
 def test_chunking_is_deterministic_numbered_and_keeps_sections_apart(
     given_sections: list[Section], limits: tuple[int, int]
@@ -100,6 +105,7 @@ def test_chunking_is_deterministic_numbered_and_keeps_sections_apart(
     assert [(chunk.section, chunk.content) for chunk in chunks] == apart
 
 
+@settings(deadline=None)
 @given(st.lists(any_paragraphs, max_size=5), st.sampled_from(["\n\n", "\n \n", "\r\n\r\n", "\n\n\n\n"]))
 def test_a_text_without_headings_loses_nothing(paragraphs: list[str], gap: str) -> None:
     text = gap.join(paragraphs)

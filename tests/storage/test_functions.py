@@ -53,8 +53,8 @@ def _searches(admin_url: str) -> list[str]:
 def test_a_function_may_change_its_result(scratch: ConnectionUrls, scripts: Path) -> None:
     _change(
         scripts / "search.sql",
-        ("  unknown integer\n)", "  unknown integer, kind text\n)"),
-        ("WHERE unknown)::integer\n", "WHERE unknown)::integer, d.kind\n"),
+        ("rarity float8[]\n)", "rarity float8[], kind text\n)"),
+        ("FROM slot)::float8[]\n", "FROM slot)::float8[], d.kind\n"),
     )
     assert migrate(scratch.admin) == ["functions"]
     assert [result.endswith("kind text)") for result in _searches(scratch.admin)] == [True]

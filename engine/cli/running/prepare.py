@@ -1,4 +1,4 @@
-"""What stands between a fresh machine and a system that answers: database, schema, corpus."""
+"""What stands between a fresh machine and a system that answers: database, schema, corpus, recorded runs."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -9,13 +9,14 @@ from rich.console import Console
 
 from engine.app import connect
 from engine.cli.corpus import bring_up_to_date, seed_with_progress
+from engine.cli.eval_records import import_line, import_recorded
 from engine.cli.running.deployment import Deployment
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.migrate import admin_connection
 
 
 def prepare(deployment: Deployment, out: Console) -> ConnectionUrls:
-    """Bring database, schema and corpus to the present state; each step is whole or not done, and safe to repeat."""
+    """Bring all of it to the present state; each step is whole or not done, and safe to repeat."""
     with _step(out, "Database") as say:
         urls = connect(deployment.settings)
         say("embedded" if deployment.embedded else "your own")
@@ -26,6 +27,9 @@ def prepare(deployment: Deployment, out: Console) -> ConnectionUrls:
         report = seed_with_progress(deployment.settings, urls)
         made = report.added + report.changed
         say(f"{made + report.unchanged} documents, {report.chunks} chunks ({made} new, {report.removed} removed)")
+    with _step(out, "Recorded runs") as say:
+        # A damaged file hinders no start: `anamnesis eval import` names it.
+        say(import_line(import_recorded(urls)))
     return urls
 
 

@@ -31,8 +31,12 @@ class ShippedEmbedder:
         self._shipped = shipped
         self.space = embedder.space
         self.model = embedder.model
-        self.dimension = embedder.dimension
         self.sentence_vectors = embedder.sentence_vectors
+
+    @property
+    def dimension(self) -> int:
+        """Asked for late: a large model is loaded to tell it."""
+        return self._embedder.dimension
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         return self._embedder.queries(texts)
@@ -43,7 +47,7 @@ class ShippedEmbedder:
         fresh = iter(rounded(self._embedder.passages(missing)) if missing else ())
         rows = self._shipped.rows
         found = [self._shipped.vectors[rows[item]] if item in rows else next(fresh) for item in keys]
-        return np.asarray(found, dtype=np.float32).reshape(len(texts), self.dimension)
+        return np.asarray(found, np.float32) if found else np.empty((0, self.dimension), np.float32)
 
 
 def with_shipped(embedder: Embedder, folder: Path) -> Embedder:

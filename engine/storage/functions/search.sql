@@ -53,22 +53,18 @@ BEGIN
     slot AS (
       SELECT slot, max(stem_idf) AS idf, bool_and(unknown) AS unknown FROM term WHERE NOT pair GROUP BY slot
     ),
-    matched AS (
-      SELECT c.id AS chunk_id, c.lexemes FROM knowledge.chunk c
-       WHERE c.user_id = $1
-         AND c.lexemes @@ (SELECT coalesce(string_agg(quote_literal(t.stem) || '|' || quote_literal(t.exact), '|'), '')
-                             FROM unnest($3, $4) AS t(stem, exact))::tsquery
-    ),
+    -- A term at a time through the index: only what holds a term is looked into. Whoever holds its exact form holds its stem.
     by_slot AS (
-      SELECT m.chunk_id, t.slot,
-             max(t.stem_idf * ts_rank('{0.4, 0.5, 0.7, 1.0}', m.lexemes, t.stem_query)
-                 + 0.5 * t.exact_idf * ts_rank('{0.4, 0.5, 0.7, 1.0}', m.lexemes, t.exact_query)) AS score,
-             max(t.stem_idf) FILTER (WHERE NOT t.pair AND m.lexemes @@ t.stem_query) AS covered
-        FROM matched m CROSS JOIN term t
-       GROUP BY m.chunk_id, t.slot
+      SELECT c.id AS chunk_id, t.slot,
+             max(t.stem_idf * ts_rank('{0.4, 0.5, 0.7, 1.0}', c.lexemes, t.stem_query)
+                 + 0.5 * t.exact_idf * ts_rank('{0.4, 0.5, 0.7, 1.0}', c.lexemes, t.exact_query)) AS score,
+             max(t.stem_idf) FILTER (WHERE NOT t.pair) AS covered
+        FROM term t JOIN knowledge.chunk c ON c.user_id = $1 AND c.lexemes @@ t.stem_query
+       GROUP BY c.id, t.slot
     ),
     lexical AS MATERIALIZED (
-      SELECT chunk_id, sum(score) AS score, sum(covered) / (SELECT sum(idf) FROM slot) AS coverage
+      SELECT chunk_id, sum(score) AS score, sum(covered) / (SELECT sum(idf) FROM slot) AS coverage,
+             array_agg(slot ORDER BY slot) FILTER (WHERE covered IS NOT NULL) AS covered
         FROM by_slot
        GROUP BY chunk_id
        ORDER BY score DESC, chunk_id LIMIT $5
@@ -78,7 +74,8 @@ BEGIN
     SELECT c.id, d.name, d.topic, d.lang, d.title, d.source, c.ordinal, c.section, c.content,
            ARRAY[%4$s]::float8[], ARRAY[%5$s]::float8[], l.score::float8, coalesce(l.coverage, 0)::float8,
            (SELECT count(*) FROM slot)::integer,
-           (SELECT count(*) FROM slot WHERE unknown)::integer
+           (SELECT count(*) FROM slot WHERE unknown)::integer, coalesce(l.covered, '{}'),
+           (SELECT array_agg(idf ORDER BY slot) FROM slot)::float8[]
       FROM pool p
       JOIN knowledge.chunk c ON c.user_id = $1 AND c.id = p.chunk_id
       JOIN knowledge.document d ON d.user_id = $1 AND d.id = c.document_id
@@ -94,7 +91,7 @@ CREATE FUNCTION knowledge.search(
 ) RETURNS TABLE (
   chunk uuid, document text, topic text, lang text, title text, source text[], ordinal integer, section text,
   content text, cosine float8[], sentence_cosine float8[], lexical float8, coverage float8, terms integer,
-  unknown integer
+  unknown integer, covered integer[], rarity float8[]
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $body$
 DECLARE

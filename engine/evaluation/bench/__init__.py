@@ -1,0 +1,1 @@
+"""Benchmarks: how long retrieval takes, and whether it answers the same twice."""

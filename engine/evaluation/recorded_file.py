@@ -1,0 +1,146 @@
+"""What stands in the file of a recorded run, checked before anything of it is stored or drawn."""
+
+import json
+from typing import Annotated, Any, Literal, NoReturn
+from uuid import UUID
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from engine.evaluation.errors import EvaluationError
+from engine.evaluation.records import ALL, CaseResult, Corpus, MetricRow, RecordedRun, RunHead, recorded
+from engine.evaluation.statistics import Interval
+from engine.wire.fields import Lang, Text
+from engine.wire.metrics import METRICS
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Part(BaseModel):
+    """Fields that another version of the program added are no fault."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class _Hit(_Part):
+    model_config = ConfigDict(extra="allow")
+
+    document: Text
+    score: float
+
+
+class _Answer(_Part):
+    """What the metrics views count on; anything else is kept as it is."""
+
+    model_config = ConfigDict(extra="allow")
+
+    hits: list[_Hit] = []
+    gated: Count = 0
+    top_score: float | None = None
+
+
+class _Case(_Part):
+    set: Text
+    id: Text
+    lang: Lang
+    style: Text | None
+    scores: dict[Text, float]
+    answer: _Answer
+    error: Text | None
+
+
+class _Figure(_Part):
+    value: float | None
+    ci: tuple[float, float] | None
+    n_scored: Count
+
+
+class _Figures(_Part):
+    n: Count
+    metrics: dict[Literal[METRICS], _Figure]  # type: ignore[valid-type]
+
+
+class _Set(_Figures):
+    by_lang: dict[Lang, _Figures]
+
+
+class _Corpus(_Part):
+    hash: Text
+    documents: Count
+    chunks: Count
+
+
+class _Git(_Part):
+    revision: Text
+    dirty: bool
+
+
+class _File(_Part):
+    run: UUID
+    status: Literal["done"]
+    label: Text
+    started_at: AwareDatetime
+    finished_at: AwareDatetime
+    corpus: _Corpus
+    git: _Git
+    settings: dict[str, Any]
+    provenance: dict[str, Any]
+    sets: Annotated[dict[Text, _Set], Field(min_length=1)]
+    cases: Annotated[list[_Case], Field(min_length=1)]
+
+
+def parse(content: bytes) -> RecordedRun:
+    """The run that a file holds.
+
+    Raises:
+        EvaluationError: it holds none; the text says where it breaks off and quotes nothing of it.
+    """
+    try:
+        told = _File.model_validate(_loaded(content))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise EvaluationError(f"no recorded run ({'.'.join(map(str, fault['loc']))}: {fault['msg']}).") from None
+    except (ValueError, RecursionError):
+        raise EvaluationError("no recorded run (not valid JSON).") from None
+    if len({(case.set, case.id) for case in told.cases}) < len(told.cases):
+        raise EvaluationError("no recorded run (a case stands there twice).")
+    head = RunHead(
+        id=told.run,
+        started_at=told.started_at,
+        finished_at=told.finished_at,
+        status=told.status,
+        corpus=Corpus(told.corpus.hash, told.corpus.documents, told.corpus.chunks),
+        git_revision=told.git.revision,
+        git_dirty=told.git.dirty,
+        settings=told.settings,
+        provenance=told.provenance,
+        label=told.label,
+    )
+    metrics = [row for name, figures in told.sets.items() for row in _rows(name, figures)]
+    return recorded(head, metrics, [_result(case) for case in told.cases])
+
+
+def _loaded(content: bytes) -> Any:
+    loaded = json.loads(content, parse_constant=_no_number)
+    text = json.dumps(loaded, ensure_ascii=False)
+    text.encode()  # a lone surrogate is refused here
+    if "\\u0000" in text:
+        raise ValueError("Postgres stores no NUL")
+    return loaded
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _rows(name: str, figures: _Set) -> list[MetricRow]:
+    slices: list[tuple[str, _Figures]] = [(ALL, figures), *figures.by_lang.items()]
+    return [
+        MetricRow(name, lang, metric, figure.value, figure.ci and Interval(*figure.ci), part.n, figure.n_scored)
+        for lang, part in slices
+        for metric, figure in part.metrics.items()
+    ]
+
+
+def _result(case: _Case) -> CaseResult:
+    answer = case.answer.model_dump(exclude_unset=True)
+    return CaseResult(case.set, case.id, case.lang, case.style, case.scores, answer, case.error)

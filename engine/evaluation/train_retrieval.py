@@ -1,0 +1,91 @@
+"""From labelled questions to a trained retrieval: ask them all, learn, and say where it came from."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from engine.evaluation.leakage import twins
+from engine.evaluation.runner import Progress, each_case
+from engine.evaluation.sets import (
+    CALIBRATION_SETS,
+    SETS,
+    Case,
+    EvalSet,
+    RetrievalCase,
+    known_sets,
+    load_set,
+    resolve_sets,
+)
+from engine.retrieval.query import Query
+from engine.retrieval.trained import TrainedModel
+from engine.retrieval.training import Passage, Sample, Space, train
+from engine.storage.search_store import Candidate
+
+TRAINING = SETS / "training"
+
+
+class Searching(Protocol):
+    """What training needs of the search."""
+
+    async def query(self, text: str) -> Query: ...
+
+    async def candidates(self, query: Query) -> list[Candidate]: ...
+
+
+def training_sets(folder: Path = TRAINING) -> tuple[EvalSet, ...]:
+    """The sets that training learns from, less what is, or nearly is, a question that figures are measured on.
+
+    Raises:
+        EvaluationError: a file is not in order.
+    """
+    sets = tuple(load_set(path) for path in sorted(folder.glob("*.jsonl")))
+    copies = {twin.calibrating for twin in twins(resolve_sets(known_sets()), sets)}
+    return tuple(replace(item, cases=tuple(case for case in item.cases if case.id not in copies)) for item in sets)
+
+
+async def train_retrieval(
+    search: Searching,
+    passages: Sequence[Passage],
+    spaces: Sequence[Space],
+    *,
+    provenance: Mapping[str, Any],
+    progress: Progress | None = None,
+) -> TrainedModel:
+    """Learn from the shipped training sets.
+
+    Raises:
+        EvaluationError: a set is not in order.
+        StorageError: the database refused.
+    """
+    sets, held_out = await asyncio.to_thread(training_sets), resolve_sets(CALIBRATION_SETS)
+    samples = await _samples(sets, search, progress)
+    unseen = await _samples(held_out, search, progress)
+    origin = {
+        **provenance,
+        "questions": {item.name: len(item.cases) for item in sets},
+        "held_out": {item.name: len(item.cases) for item in held_out},
+        "sets": {item.name: item.hash[:16] for item in (*sets, *held_out)},
+        "passages": len(passages),
+    }
+    return await asyncio.to_thread(train, samples, unseen, passages, spaces, origin)
+
+
+async def _samples(sets: Sequence[EvalSet], search: Searching, progress: Progress | None) -> list[Sample]:
+    found: list[Sample] = []
+    for eval_set in sets:
+        found += [sample for sample in await each_case(eval_set, _asking(search), progress=progress) if sample]
+    return found
+
+
+def _asking(search: Searching) -> Callable[[Case], Awaitable[Sample | None]]:
+    async def ask(case: Case) -> Sample | None:
+        try:
+            query = await search.query(case.text)
+        except ValueError:  # nothing to look for: it never comes to a score
+            return None
+        topics = case.topics if isinstance(case, RetrievalCase) else ()
+        return Sample(case.id, case.lang, topics, query.vectors, await search.candidates(query))
+
+    return ask

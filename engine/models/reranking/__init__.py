@@ -1,0 +1,1 @@
+"""Cross-encoders, which read a question and a passage together."""

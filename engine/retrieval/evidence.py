@@ -1,0 +1,84 @@
+"""What speaks for a topic as the answer to a question: numbers from both arms and the topic head, one row a topic."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.storage.search_store import Candidate
+
+LEXICAL_HALF = 3.0
+"""Lexical score at which its evidence reaches a half."""
+HEAD_FLOOR = -9.0
+"""Log-probability below which the topic head says no more than `no`."""
+
+FEATURES = (
+    "first_chunk",  # cosine of the question and the best chunk in the first space
+    "first_sentence",  # and of the best sentence
+    "second_chunk",  # cosine of the best chunk in the second space, stretched from its floor to 1
+    "lexical",  # the lexical arm's score, saturated
+    "coverage",  # share of the question's rarity that the best chunk covers
+    "document_coverage",  # and that all chunks of one document cover together
+    "head",  # log-probability of the topic by the head
+)
+
+Row = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Topics and their evidence: `values` has a row a topic and a column a feature."""
+
+    topics: tuple[str, ...]
+    values: Row
+
+
+def gather(candidates: Sequence[Candidate], floors: Sequence[float], head: Mapping[str, float]) -> Evidence:
+    """The best of each kind of evidence over a topic's chunks, in whichever language they are.
+
+    `floors`: cosine of unrelated texts, one a space. `head`: log-probabilities by topic; a topic it does not know gets
+    the chance of one among all.
+    """
+    unknown = -math.log(len(head)) if head else 0.0
+    by_topic: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        by_topic.setdefault(candidate.topic or candidate.document, []).append(candidate)
+    topics = tuple(sorted(by_topic))
+    rows = [[*_arms(by_topic[topic], floors), max(HEAD_FLOOR, head.get(topic, unknown))] for topic in topics]
+    return Evidence(topics, np.asarray(rows, np.float64).reshape(len(topics), len(FEATURES)))
+
+
+def _arms(chunks: Sequence[Candidate], floors: Sequence[float]) -> list[float]:
+    lexical = max(chunk.lexical or 0.0 for chunk in chunks)
+    first = [stretched(chunk.cosine[0], floors[0]) for chunk in chunks]
+    sentence = [stretched(chunk.sentence_cosine[0], floors[0]) for chunk in chunks]
+    second = [stretched(chunk.cosine[1], floors[1]) for chunk in chunks] if len(floors) > 1 else [0.0]
+    return [
+        max(first),
+        max(*first, *sentence),
+        max(second),
+        lexical / (lexical + LEXICAL_HALF),
+        max(chunk.coverage for chunk in chunks),
+        document_coverage(chunks),
+    ]
+
+
+def stretched(cosine: float | None, floor: float) -> float:
+    """The cosine with its floor at 0 and 1 at 1; one that is missing or not finite counts as unrelated."""
+    if cosine is None or not math.isfinite(cosine):
+        return 0.0
+    return (cosine - floor) / (1 - floor)
+
+
+def document_coverage(chunks: Sequence[Candidate]) -> float:
+    """Share of the question's rarity that the chunks of one document cover together, of the best document."""
+    rarity = chunks[0].rarity
+    total = sum(rarity)
+    if not total:
+        return 0.0
+    covered: dict[str, set[int]] = {}
+    for chunk in chunks:
+        covered.setdefault(chunk.document, set()).update(chunk.covered)
+    return max(sum(rarity[slot] for slot in slots if slot < len(rarity)) for slots in covered.values()) / total

@@ -1,0 +1,156 @@
+"""What `anamnesis train retrieval` learnt for a set of embedding spaces: a topic head, an order and a gate.
+
+All three are linear over frozen vectors and scores: deterministic, quick, and open to inspection. They are made for the
+embedded encoders and the shipped corpus; spaces without a file here are ranked by similarity alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from engine.retrieval.evidence import FEATURES, Evidence
+
+FOLDER = Path(__file__).with_name("trained_models")
+
+GATE_FEATURES = (
+    *FEATURES,
+    "margin",  # order score less that of the best other topic
+    "off_corpus",  # log-odds that the question is about nothing in the corpus, by its vectors
+    "unknown",  # share of the question's words that no document holds
+    "length",  # logarithm of 1 + number of words
+)
+
+
+class Coefficients(BaseModel):
+    """The part that a person can read, with where it comes from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    spaces: tuple[str, ...]
+    floors: tuple[float, ...]
+    order: dict[str, float]
+    """Weight of each feature in the order score."""
+    gate: dict[str, float]
+    """Weight of each gate feature in the log-odds that the document answers the question."""
+    gate_intercept: float
+    threshold: float = Field(ge=0, le=1)
+    provenance: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Query vectors to topics: shapes (dimension, topics) and (topics,); `off_corpus` is a column of its own."""
+
+    topics: tuple[str, ...]
+    centre: NDArray[np.float32]
+    scale: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    off_corpus_weights: NDArray[np.float32]
+    off_corpus_bias: float
+
+    def features(self, vectors: Mapping[str, Sequence[float]], spaces: Sequence[str]) -> NDArray[np.float32]:
+        """All vectors of a question side by side, centred and scaled."""
+        joined = np.concatenate([np.asarray(vectors[space], np.float32) for space in spaces])
+        return np.asarray((joined - self.centre) * self.scale, np.float32)
+
+    def log_probabilities(self, features: NDArray[np.float32]) -> dict[str, float]:
+        """Log-probability of each topic."""
+        logits = np.asarray(features @ self.weights + self.bias, np.float64)
+        logits -= logits.max()
+        logits -= np.log(np.exp(logits).sum())
+        return dict(zip(self.topics, logits.tolist(), strict=True))
+
+    def off_corpus(self, features: NDArray[np.float32]) -> float:
+        """Log-odds that a question is about nothing in the corpus."""
+        return float(features @ self.off_corpus_weights) + self.off_corpus_bias
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """Head, order and gate of a set of spaces."""
+
+    coefficients: Coefficients
+    projection: Projection
+
+    def order(self, evidence: Evidence) -> NDArray[np.float64]:
+        """Order score of each topic; higher is better."""
+        return np.asarray(evidence.values @ _vector(self.coefficients.order, FEATURES), np.float64)
+
+    def scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probability that each document answers, 0 to 1, of rows of gate features."""
+        logits = rows @ _vector(self.coefficients.gate, GATE_FEATURES) + self.coefficients.gate_intercept
+        return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -50, 50))), np.float64)
+
+
+def gate_rows(
+    evidence: Evidence, order: NDArray[np.float64], off_corpus: float, words: int, unknown: int
+) -> NDArray[np.float64]:
+    """A row of gate features for each topic. `words`: the question's words; `unknown`: those that no document holds."""
+    count = len(evidence.topics)
+    margin = np.zeros(count)
+    if count > 1:
+        best, second = np.sort(order)[::-1][:2]
+        margin = np.where(order == best, best - second, order - best)
+    constants = [off_corpus, unknown / max(1, words), float(np.log1p(words))]
+    return np.column_stack([evidence.values, margin, np.tile(constants, (count, 1))])
+
+
+def _vector(weights: Mapping[str, float], names: Sequence[str]) -> NDArray[np.float64]:
+    return np.asarray([weights[name] for name in names], np.float64)
+
+
+@lru_cache
+def trained_model(spaces: tuple[str, ...], folder: Path = FOLDER) -> TrainedModel | None:
+    """What was learnt for these spaces; None where nothing was.
+
+    Raises:
+        ValueError: the two files of a model do not belong together.
+    """
+    name = "+".join(spaces)
+    path = folder / f"{name}.yaml"
+    if not path.is_file():
+        return None
+    coefficients = Coefficients.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    with np.load(folder / f"{name}.npz", allow_pickle=False) as stored:
+        arrays = {key: np.asarray(stored[key]) for key in stored.files}
+    projection = Projection(
+        topics=tuple(str(topic) for topic in arrays["topics"]),
+        centre=arrays["centre"].astype(np.float32),
+        scale=arrays["scale"].astype(np.float32),
+        weights=arrays["weights"].astype(np.float32),
+        bias=arrays["bias"].astype(np.float32),
+        off_corpus_weights=arrays["off_corpus_weights"].astype(np.float32),
+        off_corpus_bias=float(arrays["off_corpus_bias"]),
+    )
+    if coefficients.spaces != spaces or projection.weights.shape != (len(projection.centre), len(projection.topics)):
+        raise ValueError(
+            f"{name}: the files of the trained model do not belong together. Run `anamnesis train retrieval`."
+        )
+    return TrainedModel(coefficients, projection)
+
+
+def save(model: TrainedModel, folder: Path = FOLDER) -> None:
+    """Write both files; equal models give equal files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name, part = "+".join(model.coefficients.spaces), model.projection
+    np.savez(
+        folder / f"{name}.npz",
+        topics=np.asarray(part.topics),
+        centre=part.centre,
+        scale=part.scale,
+        weights=part.weights.astype(np.float16),
+        bias=part.bias,
+        off_corpus_weights=part.off_corpus_weights,
+        off_corpus_bias=np.asarray(part.off_corpus_bias),
+    )
+    text = yaml.safe_dump(model.coefficients.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    trained_model.cache_clear()

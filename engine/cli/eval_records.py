@@ -12,10 +12,12 @@ from rich.console import Console
 from engine.app import connect
 from engine.cli.batch import emit
 from engine.cli.errors import CommandError
-from engine.cli.eval_tables import cases_table, left_out_line, run_table, runs_table
+from engine.cli.eval_tables import cases_table, left_out_line, paired_table, run_table, runs_table
 from engine.cli.options import AsJson
 from engine.evaluation import store
 from engine.evaluation.chart import growth_steps, recall_chart
+from engine.evaluation.compare import Paired
+from engine.evaluation.compare import compare as compare_runs
 from engine.evaluation.history import HISTORY, files, read
 from engine.evaluation.importing import ImportReport, import_runs
 from engine.evaluation.provenance import PROJECT
@@ -24,7 +26,7 @@ from engine.evaluation.report import cases_of, steps_of, summary
 from engine.settings import load_settings
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.sessions import Database
-from engine.wire.metrics import GROWTH
+from engine.wire.metrics import GROWTH, HEADLINE
 
 FIGURE = PROJECT / "docs" / "figures" / "recall-by-step.svg"
 """The picture that the README shows."""
@@ -65,6 +67,26 @@ def register(room: typer.Typer) -> None:
                 return await store.load(database, which)
 
         show_run(asyncio.run(go()), cases=cases, as_json=as_json)
+
+    @room.command(epilog="Example: anamnesis eval compare 1f0c22ab 7be90d11 --metric recall@4")
+    def compare(
+        before: Annotated[str, typer.Argument(help="A run's id or the beginning of it.")],
+        after: Annotated[str, typer.Argument(help="Another run over the same sets.")],
+        metric: Annotated[str, typer.Option(help="A metric of 0 and 1.")] = HEADLINE,
+        as_json: AsJson = False,
+    ) -> None:
+        """Compare two runs case by case, by language and style, with paired tests."""
+
+        async def go() -> list[Paired]:
+            async with _database() as database:
+                one, other = await store.load(database, before), await store.load(database, after)
+                return compare_runs(one, other, metric)
+
+        pairs = asyncio.run(go())
+        if as_json:
+            emit({"metric": metric, "pairs": [vars(pair) for pair in pairs]})
+        else:
+            Console().print(paired_table(pairs, metric))
 
     @room.command("import", epilog="Example: anamnesis eval import evalruns/history")
     def import_(

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.evaluation.calibrate import GateReport, LanguageGate
+from engine.evaluation.compare import Paired
 from engine.evaluation.gate_report import GatePoint
 from engine.evaluation.metrics import PROPORTIONS
 from engine.evaluation.records import ALL, CaseResult, MetricRow, RecordedRun
@@ -55,6 +56,24 @@ def _by_kind(cases: Iterable[CaseResult]) -> list[str]:
         return []
     shares = (f"{kind} {sum(values) / len(values):.2f} (n {len(values)})" for kind, values in sorted(kinds.items()))
     return [f"abstention by kind: {', '.join(shares)}"]
+
+
+def paired_table(pairs: Iterable[Paired], metric: str) -> RenderableType:
+    """What a second run gained and lost against a first one."""
+    table = Table("Set", "Language", "Style", "n", "Before", "After", "Gained", "Lost", "p", title=metric)
+    for pair in pairs:
+        table.add_row(
+            pair.set_name,
+            pair.lang,
+            pair.style,
+            str(pair.n),
+            f"{pair.before:.3f}",
+            f"{pair.after:.3f}",
+            str(pair.gained),
+            str(pair.lost),
+            f"{pair.p_value:.3g}",
+        )
+    return table
 
 
 def runs_table(runs: Iterable[RecordedRun]) -> RenderableType:

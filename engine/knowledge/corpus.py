@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
 
 from engine.knowledge.chunking import Section
+from engine.text.normalise import clean
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "en": (
@@ -75,12 +76,18 @@ def load_corpus(root: Path) -> list[CorpusDocument]:
     """All documents of `root/ru` and `root/en` in the order of their names.
 
     Raises:
-        CorpusError: a file breaks the format, or the corpus is empty.
+        CorpusError: a file breaks the format, two files have the same text, or the corpus is empty.
     """
     files = sorted(path for lang in SECTIONS for path in (root / lang).glob("*.md"))
     if not files:
         raise CorpusError(f"No corpus documents in {root}: expected {root}/ru/*.md and {root}/en/*.md.")
-    return [load_document(path) for path in files]
+    documents = [load_document(path) for path in files]
+    first: dict[str, str] = {}
+    for document in documents:
+        if document.body in first:
+            raise CorpusError(f"{document.name} and {first[document.body]} have the same text. Keep one of them.")
+        first[document.body] = document.name
+    return documents
 
 
 def load_document(path: Path) -> CorpusDocument:
@@ -89,7 +96,7 @@ def load_document(path: Path) -> CorpusDocument:
     Raises:
         CorpusError: front matter or sections break the format.
     """
-    text = path.read_text(encoding="utf-8")
+    text = clean(path.read_text(encoding="utf-8"))
     parts = _FRONT_MATTER.match(text)
     if not parts:
         raise CorpusError(f"{path}: a document starts with front matter between two lines of ---.")

@@ -12,7 +12,7 @@ from engine.retrieval.relevance import calibration
 from engine.retrieval.rerank import THRESHOLD as RERANKED_THRESHOLD
 from engine.retrieval.rerank import rerank
 from engine.retrieval.trained import trained_model
-from engine.retrieval.vocabulary import lookups
+from engine.retrieval.vocabulary import known_lookups, stranger_lookups, strangers
 from engine.settings import Fusion
 from engine.storage.search_store import Candidate, search
 from engine.storage.sessions import Database
@@ -96,8 +96,12 @@ class CorpusSearch:
             ValueError: there is nothing to look for.
             StorageError: the database refused or could not be reached.
         """
+        words = content_words(text)
         async with self.database.transaction() as connection:
-            vocabulary = await look_up(connection, *lookups(content_words(text)))
+            vocabulary = await look_up(connection, known_lookups(words))
+            # Other writings are many, and stemming them is slow: only for the few words that need them.
+            if unknown := strangers(words, vocabulary):
+                vocabulary = vocabulary.joined(await look_up(connection, *stranger_lookups(unknown)))
         return await asyncio.to_thread(build_query, text, vocabulary, self._embedders)
 
     async def candidates(self, query: Query) -> list[Candidate]:

@@ -222,7 +222,8 @@ def _fit_gate(rows: Sequence[_Row], order: Floats) -> tuple[Floats, float]:
 
     best = np.asarray([_best_row(row, order) for row in rows if row.topics])
     labels = np.asarray([bool(row.sample.topics) for row in rows if row.topics])
-    middle, spread = best.mean(axis=0), np.maximum(best.std(axis=0), 1e-9)
+    middle, spread = best.mean(axis=0), best.std(axis=0)
+    spread[spread < 1e-6] = np.inf  # what never varies says nothing
     model = LogisticRegression(C=GATE_C, max_iter=1_000).fit((best - middle) / spread, labels)
     weights = model.coef_[0] / spread
     return weights, float(model.intercept_[0] - weights @ middle)

@@ -14,12 +14,27 @@ SPELLED_FORMS = 6
 """Writings in the other alphabet that are tried with a slip in them."""
 
 
-def lookups(tokens: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The lexemes and the deletions that `readings` will want to know of."""
+def known_lookups(tokens: Iterable[str]) -> list[str]:
+    """The lexemes that tell which tokens are known, and whether an abbreviation has a twin in the other alphabet."""
+    terms: dict[str, None] = {}
+    for token in dict.fromkeys(tokens):
+        terms |= {"=" + token: None, stem(token): None}
+        if len(token) <= ABBREVIATION:
+            terms |= {"=" + form: None for form in transliterations(token)}
+    return list(terms)
+
+
+def strangers(tokens: Iterable[str], vocabulary: Vocabulary) -> list[str]:
+    """Words that the corpus does not know."""
+    return [token for token in dict.fromkeys(tokens) if token.isalpha() and not _known(token, vocabulary)]
+
+
+def stranger_lookups(tokens: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The lexemes and the deletions that `readings` wants to know of words that are not known."""
     terms: dict[str, None] = {}
     deletions: dict[str, None] = {}
     for token in dict.fromkeys(tokens):
-        for form in [token, *other_writings(token)]:
+        for form in other_writings(token):
             terms |= {"=" + form: None, stem(form): None}
         deletions |= dict.fromkeys(spellings(_forms(token)))
     return list(terms), list(deletions)

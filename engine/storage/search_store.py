@@ -44,9 +44,9 @@ class Candidate:
     """Terms of the query, pairs not counted."""
     unknown: int
     """Those of them that no document of the corpus holds."""
-    covered: tuple[int, ...]
+    covered: tuple[int, ...] = ()
     """Slots of the query that the chunk's lexemes cover."""
-    rarity: tuple[float, ...]
+    rarity: tuple[float, ...] = ()
     """Inverse document frequency of each slot, the same for all candidates of a query."""
 
 

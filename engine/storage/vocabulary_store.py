@@ -23,8 +23,12 @@ class Vocabulary:
     spelled: dict[str, tuple[tuple[str, int], ...]]
     """Words with their documents, by what is left of them without one letter."""
 
+    def joined(self, other: "Vocabulary") -> "Vocabulary":
+        """What both know."""
+        return Vocabulary(self.documents | other.documents, self.spelled | other.spelled)
 
-async def look_up(connection: AsyncConnection, terms: Iterable[str], deletions: Iterable[str]) -> Vocabulary:
+
+async def look_up(connection: AsyncConnection, terms: Iterable[str], deletions: Iterable[str] = ()) -> Vocabulary:
     """Ask for lexemes (stems, or exact ones with their `=`) and for words by what a lost letter leaves of them."""
     documents: dict[str, int] = {}
     spelled: dict[str, list[tuple[str, int]]] = {}

@@ -5,7 +5,7 @@ from itertools import product
 
 MIN_SPELLED = 5
 """Letters from which one edit is taken for a slip: of four letters it more often makes another word."""
-MAX_TRANSLITERATIONS = 48
+MAX_TRANSLITERATIONS = 24
 """Most ways that a word's ambiguous letters are tried in."""
 
 # How people type Russian in Latin letters (several systems side by side); the longest match counts.

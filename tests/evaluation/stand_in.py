@@ -53,7 +53,12 @@ class StandIn:
         threshold = THRESHOLD if request.min_score is None else request.min_score
         kept = [pair for pair in answer[: request.k] if pair[1] >= threshold]
         hits = [hit(rank, topic, score) for rank, (topic, score) in enumerate(kept, start=1)]
-        return RetrieveResponse(hits=hits, gated=len(answer) - len(kept), abstain=not hits, timings_ms={})
+        return RetrieveResponse(
+            hits=hits,
+            gated=len(answer) - len(kept),
+            abstain=all(score < THRESHOLD for _, score in answer),
+            timings_ms={},
+        )
 
 
 def asked(case_id: str, *topics: str, lang: str = "ru", text: str = "") -> RetrievalCase:

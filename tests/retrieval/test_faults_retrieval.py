@@ -268,9 +268,12 @@ async def test_r22_words_do_not_make_the_ranking_worse_than_vectors_alone(
         assert np.mean(of["words"]) >= np.mean(of["dense"]), lang
 
 
-@pytest.mark.xfail(
-    reason="Similarity does not see that the asked fact is missing; what passes the gate is decided by similarity alone"
-)
+async def test_r27_who_discovered_a_thing_is_no_question_for_a_text_on_it(engine: Engine) -> None:
+    asked = AskRequest(question="Who discovered ferritin?")
+    assert (await engine.ask(asked, origin="test_chat")).outcome == "abstained"
+
+
+@pytest.mark.xfail(reason="The gate lets some near misses pass that name a covered test", strict=True)
 @pytest.mark.parametrize(
     "question",
     [
@@ -279,7 +282,6 @@ async def test_r22_words_do_not_make_the_ranking_worse_than_vectors_alone(
         "Какая норма ферритина у кошки?",
         "Сколько стоит анализ на ферритин?",
         "How much does an HbA1c test cost?",
-        "Who discovered ferritin?",
     ],
 )
 async def test_r27_a_text_on_the_topic_that_lacks_the_fact_answers_nothing(engine: Engine, question: str) -> None:
@@ -319,7 +321,6 @@ def _corpus(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.xfail(reason="A file that holds NUL stops seeding with a line that does not name it", strict=True)
 def test_r30_a_nul_in_a_document_is_stripped(settings: Settings, urls: ConnectionUrls, tmp_path: Path) -> None:
     corpus = _corpus(tmp_path / "corpus")
     path = corpus / "ru" / "hba1c.md"
@@ -332,25 +333,12 @@ def test_r30_a_nul_in_a_document_is_stripped(settings: Settings, urls: Connectio
     assert any("Гемоглобин." in text for text in texts)
 
 
-@pytest.mark.xfail(reason="Two files with one text are two documents; the loader lets them in", strict=True)
-async def test_r19_two_files_with_one_text_are_found_once(
-    settings: Settings, urls: ConnectionUrls, tmp_path: Path
-) -> None:
+def test_r19_two_files_with_one_text_are_refused(settings: Settings, urls: ConnectionUrls, tmp_path: Path) -> None:
     corpus = _corpus(tmp_path / "corpus")
     text = (corpus / "ru" / "hba1c.md").read_text(encoding="utf-8")
     (corpus / "ru" / "twin.md").write_text(text.replace("topic: hba1c", "topic: twin"), encoding="utf-8")
-    small = settings.model_copy(update={"corpus_dir": corpus, "embedder": "use"})
-    with scratch_database(urls, "faults_twice") as place:
-        try:
-            seed_corpus(small, place)
-        except CorpusError:
-            return  # refused: as good
-        engine = build_engine(small, place)
-        try:
-            found = await engine.retrieve(RetrieveRequest(query="гликированный гемоглобин", min_score=0.0))
-        finally:
-            await engine.close()
-    assert len({hit.content for hit in found.hits}) == len(found.hits)
+    with pytest.raises(CorpusError, match="have the same text"):
+        seed_corpus(settings.model_copy(update={"corpus_dir": corpus, "embedder": "use"}), urls)
 
 
 @pytest.mark.parametrize("question", ["Что показывает ферритин?", "What does HbA1c measure?", "Как варить борщ?"])

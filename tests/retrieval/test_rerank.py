@@ -55,6 +55,8 @@ def document(name: str, score: float = 0.9) -> RankedDocument:
                 coverage=0.0,
                 terms=1,
                 unknown=0,
+                covered=(),
+                rarity=(),
             ),
             Relevance(score, score),
             0.0,

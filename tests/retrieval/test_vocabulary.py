@@ -4,7 +4,7 @@ import pytest
 
 from engine.app import Engine
 from engine.retrieval.query import respelt
-from engine.retrieval.vocabulary import MAX_WRITINGS, lookups, readings
+from engine.retrieval.vocabulary import MAX_WRITINGS, known_lookups, readings, stranger_lookups, strangers
 from engine.storage.vocabulary_store import Vocabulary
 from engine.text.lexemes import stem
 from engine.text.variants import deletions
@@ -70,10 +70,16 @@ def test_readings_are_few() -> None:
 
 
 def test_what_is_looked_up_holds_the_word_and_its_twin() -> None:
-    terms, cuts = lookups(["ttg", "ttg"])
+    terms = known_lookups(["ttg", "ttg"])
     assert {"=ttg", "=ттг"} <= set(terms)
     assert len(terms) == len(set(terms))
-    assert cuts == []
+    others, cuts = stranger_lookups(["feritin"])
+    assert "=феритин" in others
+    assert {"feritin", "феритин", "фертин"} <= set(cuts)
+
+
+def test_strangers_are_words_alone() -> None:
+    assert strangers(["ферритин", "троп", "5.6", "b12", "троп"], vocabulary(ферритин=1)) == ["троп"]
 
 
 def test_the_text_for_the_encoders_keeps_all_that_is_known() -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +65,7 @@ def read(path: Path) -> ShippedVectors:
             keys, vectors = stored["keys"], stored["vectors"]
         if keys.shape != (len(vectors), KEY_BYTES) or vectors.dtype != np.float16:
             raise ValueError("shape")
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise ModelError(
             f"{path.name}: no file of vectors ({type(error).__name__}). Restore it, or run `anamnesis vectors`."
         ) from None

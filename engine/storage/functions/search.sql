@@ -63,22 +63,24 @@ BEGIN
        GROUP BY c.id, t.slot
     ),
     lexical AS MATERIALIZED (
-      SELECT chunk_id, sum(score) AS score, sum(covered) / (SELECT sum(idf) FROM slot) AS coverage,
+      SELECT chunk_id, sum(score ORDER BY slot) AS score,
+             sum(covered ORDER BY slot) / (SELECT sum(idf) FROM slot) AS coverage,
              array_agg(slot ORDER BY slot) FILTER (WHERE covered IS NOT NULL) AS covered
         FROM by_slot
        GROUP BY chunk_id
        ORDER BY score DESC, chunk_id LIMIT $5
     ),
     %1$s
-    pool AS (SELECT chunk_id FROM lexical %2$s)
+    pool AS MATERIALIZED (SELECT chunk_id FROM lexical %2$s)
     SELECT c.id, d.name, d.topic, d.lang, d.title, d.source, c.ordinal, c.section, c.content,
            ARRAY[%4$s]::float8[], ARRAY[%5$s]::float8[], l.score::float8, coalesce(l.coverage, 0)::float8,
            (SELECT count(*) FROM slot)::integer,
            (SELECT count(*) FROM slot WHERE unknown)::integer, coalesce(l.covered, '{}'),
            (SELECT array_agg(idf ORDER BY slot) FROM slot)::float8[]
       FROM pool p
-      JOIN knowledge.chunk c ON c.user_id = $1 AND c.id = p.chunk_id
-      JOIN knowledge.document d ON d.user_id = $1 AND d.id = c.document_id
+      -- LIMIT 1 by the whole key: the planner takes its two columns for a rare pair and would compare every row with every.
+      JOIN LATERAL (SELECT * FROM knowledge.chunk c WHERE c.user_id = $1 AND c.id = p.chunk_id LIMIT 1) c ON true
+      JOIN LATERAL (SELECT * FROM knowledge.document d WHERE d.user_id = $1 AND d.id = c.document_id LIMIT 1) d ON true
       LEFT JOIN lexical l ON l.chunk_id = p.chunk_id
       %3$s
      ORDER BY c.id

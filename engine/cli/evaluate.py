@@ -1,15 +1,12 @@
 """Commands that measure: `eval run`, `eval gate-report`."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress as Bar
-from rich.progress import TaskID
 
 from engine.app import Engine
 from engine.cli.batch import emit
@@ -18,6 +15,7 @@ from engine.cli.eval_records import Cases, show_run
 from engine.cli.eval_records import register as register_records
 from engine.cli.eval_tables import gate_table
 from engine.cli.options import AsJson
+from engine.cli.progress import set_progress
 from engine.evaluation.calibrate import calibrate
 from engine.evaluation.coverage import Covered, covered
 from engine.evaluation.errors import EvaluationError
@@ -26,7 +24,6 @@ from engine.evaluation.gate_report import MAX_LOST
 from engine.evaluation.history import HISTORY
 from engine.evaluation.records import Corpus, RecordedRun
 from engine.evaluation.report import gate_summary
-from engine.evaluation.runner import Progress
 from engine.evaluation.sets import CALIBRATION_SETS, DEFAULT_SETS, EvalSet, resolve_sets
 from engine.knowledge.corpus import DEFAULT_CORPUS, CorpusDocument, load_corpus
 from engine.knowledge.seeding import corpus_hash
@@ -74,7 +71,7 @@ def register(app: typer.Typer) -> None:
                 documents = _documents(settings)
                 subject = await _subject(engine, settings, documents)
                 asked = _covered(sets, subject.corpus, documents) if only_covered else Covered(sets, {})
-                with _progress(as_json) as progress:
+                with set_progress(as_json) as progress:
                     measured = await evaluate(
                         subject, asked.sets, engine.database, label=label, progress=progress, history=history
                     )
@@ -100,7 +97,7 @@ def register(app: typer.Typer) -> None:
         async def go() -> tuple[Subject, Any]:
             async with running_engine(settings) as engine:
                 subject = await _subject(engine, settings, _documents(settings))
-                with _progress(as_json) as progress:
+                with set_progress(as_json) as progress:
                     report = await calibrate(
                         sets, engine.retrieve, max_lost=max_lost, present=engine.threshold, progress=progress
                     )
@@ -159,17 +156,3 @@ def _covered(sets: Sequence[EvalSet], stored: Corpus, documents: Sequence[Corpus
     if corpus_hash(documents) != stored.hash:
         raise EvaluationError("The stored corpus is not the one on disk. Run `anamnesis seed`.")
     return covered(sets, {document.topic for document in documents})
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Progress]:
-    """A bar a set on standard error, for people."""
-    with Bar(console=Console(stderr=True), transient=True, disable=quiet) as bar:
-        tasks: dict[str, TaskID] = {}
-
-        def step(name: str, done: int, total: int) -> None:
-            if name not in tasks:
-                tasks[name] = bar.add_task(name, total=total)
-            bar.update(tasks[name], completed=done)
-
-        yield step

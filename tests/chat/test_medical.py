@@ -117,7 +117,7 @@ def test_an_escalation_names_a_number_and_for_suicidal_thoughts_a_line(lang: str
 
 @pytest.mark.parametrize(
     ("question", "lang"),
-    [("Какой диаметр у колёс трамвая?", "ru"), ("How do I change the oil of a tractor?", "en"), ("😀", "ru"),
+    [("Какой диаметр у колёс трамвая?", "ru"), ("How do I fix a bicycle tyre?", "en"), ("😀", "ru"),
      ("   ", "ru"), ("???", "ru"), ("", "ru"), ("\u0000", "ru")],
 )  # fmt: skip
 async def test_what_the_corpus_does_not_hold_is_not_answered(engine: Engine, question: str, lang: str) -> None:

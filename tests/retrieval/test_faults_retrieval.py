@@ -273,7 +273,7 @@ async def test_r27_who_discovered_a_thing_is_no_question_for_a_text_on_it(engine
     assert (await engine.ask(asked, origin="test_chat")).outcome == "abstained"
 
 
-@pytest.mark.xfail(reason="The gate lets some near misses pass that name a covered test", strict=True)
+@pytest.mark.xfail(reason="The gate lets some questions pass that share their telling word with a topic", strict=True)
 @pytest.mark.parametrize(
     "question",
     [
@@ -282,6 +282,7 @@ async def test_r27_who_discovered_a_thing_is_no_question_for_a_text_on_it(engine
         "Какая норма ферритина у кошки?",
         "Сколько стоит анализ на ферритин?",
         "How much does an HbA1c test cost?",
+        "How do I change the oil of a tractor?",
     ],
 )
 async def test_r27_a_text_on_the_topic_that_lacks_the_fact_answers_nothing(engine: Engine, question: str) -> None:

@@ -130,7 +130,7 @@ class Engine:
         with trace.stage("query"):
             query = await search.query(asked)
         with trace.stage("search"):
-            found = await search.find(query, request.lang or detect(query.text, "ru"))
+            found = await search.find(query, request.lang or detect(request.query, "ru"))
         threshold = search.threshold if request.min_score is None else request.min_score
         gated = gate(found.documents, threshold)
         hits = [

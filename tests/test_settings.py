@@ -22,7 +22,7 @@ def bare(monkeypatch):
         ("API_PORT", "abc", "valid integer"),
         ("API_PORT", "0", "greater than or equal to 1"),
         ("REGION", "mars", "'ru', 'us' or 'eu'"),
-        ("FUSION", "xx", "'rescored', 'rrf', 'dense' or 'lexical'"),
+        ("FUSION", "xx", "'trained', 'rescored', 'rrf'"),
         ("STATE_DIR", "~nobody-of-this-name/x", "home directory"),
         ("ENGINE_URL", "secret-word", "no URL like postgresql+psycopg://"),
         ("ENGINE_URL", "mysql://u:secret-word@h/d", "no URL like"),

@@ -13,10 +13,12 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from engine.chat.router import ChatUnavailableError
+from engine.models.base import ModelError
 from engine.storage.errors import StorageError
 
 MEDIA_TYPE = "application/problem+json"
 DATABASE_DOWN = "The database cannot be reached."
+MODEL_DOWN = "A model that answers need does not work."
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 
 error_log = logging.getLogger("anamnesis.api")
@@ -117,6 +119,13 @@ async def on_storage_error(_: Request, error: Exception) -> JSONResponse:
     return respond(Problem(503, DATABASE_DOWN, headers={"Retry-After": "5"}))
 
 
+async def on_model_error(_: Request, error: Exception) -> JSONResponse:
+    """The model's name and cure are for the log alone."""
+    assert isinstance(error, ModelError)
+    error_log.warning("%s", error)
+    return respond(Problem(503, MODEL_DOWN, headers={"Retry-After": "30"}))
+
+
 async def on_chat_unavailable(_: Request, error: Exception) -> JSONResponse:
     """The engine's own words about a chat that this version lacks; they quote nothing but the chat's name."""
     assert isinstance(error, ChatUnavailableError)
@@ -128,5 +137,6 @@ HANDLERS: dict[Any, Any] = {
     RequestValidationError: on_invalid,
     HTTPException: on_http_error,
     StorageError: on_storage_error,
+    ModelError: on_model_error,
     ChatUnavailableError: on_chat_unavailable,
 }

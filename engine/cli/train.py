@@ -10,6 +10,7 @@ from rich.table import Table
 from engine.app import corpus_passages
 from engine.cli.batch import emit
 from engine.cli.chats import running_engine
+from engine.cli.errors import CommandError
 from engine.cli.options import AsJson
 from engine.cli.progress import set_progress
 from engine.evaluation.provenance import git_state
@@ -35,10 +36,12 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Learn the topic head, the order and the gate for the active encoders and the stored corpus."""
         try:
+            import scipy  # noqa: F401
             import sklearn  # noqa: F401
         except ImportError:
-            raise typer.BadParameter("training needs the extra: pip install .[train]") from None
-        settings = load_settings()
+            raise CommandError("Training needs the extra: pip install -e '.[train]'") from None
+        # The former model must not be needed for making a new one.
+        settings = load_settings(fusion="rescored")
         names = tuple(embedder.space for embedder in embedders(settings))
         floors = calibration(names).floors
         passages = corpus_passages(settings)

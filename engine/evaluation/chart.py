@@ -85,9 +85,7 @@ def recall_chart(steps: Sequence[Step]) -> str:
             f"<style>{STYLE}</style>",
             f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}" rx="6"/>',
             _text(LEFT, 28, title, "head"),
-            _text(
-                LEFT, 48, "Share of questions with a right source among the first four; bars: 95% intervals", "faint"
-            ),
+            _text(LEFT, 48, SUBTITLE, "faint"),
             *_Plot(steps).parts(),
             "</svg>\n",
         ]

@@ -35,6 +35,7 @@ def compare(before: RecordedRun, after: RecordedRun, metric: str) -> list[Paired
         (case, others[case.set_name, case.case_id])
         for case in before.cases
         if (case.set_name, case.case_id) in others
+        and case.answer.get("text") == others[case.set_name, case.case_id].answer.get("text")
         and metric in case.scores
         and metric in others[case.set_name, case.case_id].scores
     ]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from engine.evaluation import history, store
 from engine.evaluation.errors import EvaluationError
+from engine.storage.errors import StorageError
 from engine.storage.sessions import Database
 
 
@@ -19,11 +20,7 @@ class ImportReport:
 
 
 async def import_runs(database: Database, paths: Iterable[Path]) -> ImportReport:
-    """Store what is missing, by the id of the run; a second call adds nothing, and one bad file stops no other.
-
-    Raises:
-        StorageError: the database refused or could not be reached.
-    """
+    """Store what is missing, by the id of the run; a second call adds nothing, and one bad file stops no other."""
     added: list[str] = []
     faults: list[str] = []
     known = 0
@@ -33,7 +30,12 @@ async def import_runs(database: Database, paths: Iterable[Path]) -> ImportReport
         except EvaluationError as error:
             faults.append(str(error))
             continue
-        if await store.take_over(database, run):
+        try:
+            new = await store.take_over(database, run)
+        except StorageError as error:
+            faults.append(f"{path.name}: {error}")
+            continue
+        if new:
             added.append(str(run.head.id))
         else:
             known += 1

@@ -76,13 +76,14 @@ async def _result(set_name: str, case: Case, retrieve: Retrieve) -> CaseResult:
 
 
 async def _answerable(case: RetrievalCase, retrieve: Retrieve) -> tuple[dict[str, float], dict[str, Any]]:
-    ranked = await rank(case, retrieve)
+    ranked = await rank(case, retrieve, EVERYTHING)
     places = right_places((hit.topic for hit in ranked.hits[:DEPTH]), case.topics)
     scores = {**rank_scores(places), "false_abstention": float(ranked.abstain)}
     answer = {
         **_question(case),
         "topics": list(case.topics),
         "abstain": ranked.abstain,
+        "top_score": _top_score(ranked),
         "hits": [{**_hit(hit), "right": right} for hit, right in zip(ranked.hits, places, strict=False)],
     }
     return scores, answer
@@ -90,16 +91,19 @@ async def _answerable(case: RetrievalCase, retrieve: Retrieve) -> tuple[dict[str
 
 async def _unanswerable(case: NoneCase, retrieve: Retrieve) -> tuple[dict[str, float], dict[str, Any]]:
     response = await rank(case, retrieve, EVERYTHING)
-    # The gate never lets a score pass that is not finite.
-    top = max((hit.score for hit in response.hits if isfinite(hit.score)), default=0.0)
     answer = {
         **_question(case),
         "kind": case.kind,
         "abstain": response.abstain,
-        "top_score": round(top, DIGITS),
+        "top_score": _top_score(response),
         "hits": [_hit(hit) for hit in response.hits[:DEPTH]],
     }
     return {"abstention": float(response.abstain)}, answer
+
+
+def _top_score(response: RetrieveResponse) -> float:
+    """The best score that the gate saw; it never lets one pass that is not finite."""
+    return round(max((hit.score for hit in response.hits if isfinite(hit.score)), default=0.0), DIGITS)
 
 
 def _question(case: Case) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from engine.evaluation.sets import (
     load_set,
     resolve_sets,
 )
-from engine.retrieval.query import Query
+from engine.retrieval.query import Query, has_topic
 from engine.retrieval.trained import TrainedModel
 from engine.retrieval.training import Passage, Sample, Space, train
 from engine.storage.search_store import Candidate
@@ -29,9 +29,11 @@ TRAINING = SETS / "training"
 class Searching(Protocol):
     """What training needs of the search."""
 
-    async def query(self, text: str) -> Query: ...
+    async def query(self, text: str) -> Query:
+        """The question as both arms take it."""
 
-    async def candidates(self, query: Query) -> list[Candidate]: ...
+    async def candidates(self, query: Query) -> list[Candidate]:
+        """What both arms found, with all scores."""
 
 
 def training_sets(folder: Path = TRAINING) -> tuple[EvalSet, ...]:
@@ -81,10 +83,9 @@ async def _samples(sets: Sequence[EvalSet], search: Searching, progress: Progres
 
 def _asking(search: Searching) -> Callable[[Case], Awaitable[Sample | None]]:
     async def ask(case: Case) -> Sample | None:
-        try:
-            query = await search.query(case.text)
-        except ValueError:  # nothing to look for: it never comes to a score
+        if not has_topic(case.text):  # it never comes to a score
             return None
+        query = await search.query(case.text)
         topics = case.topics if isinstance(case, RetrievalCase) else ()
         return Sample(case.id, case.lang, topics, query.vectors, await search.candidates(query))
 

@@ -14,6 +14,10 @@ LEXICAL_HALF = 3.0
 HEAD_FLOOR = -9.0
 """Log-probability below which the topic head says no more than `no`."""
 
+NAMED = 0.99
+"""Cosine of a sentence, a title or an alias from which the question is that very text: then the head is not asked, which
+has learnt from questions and not from names."""
+
 FEATURES = (
     "first_chunk",  # cosine of the question and the best chunk in the first space
     "first_sentence",  # and of the best sentence
@@ -46,8 +50,14 @@ def gather(candidates: Sequence[Candidate], floors: Sequence[float], head: Mappi
     for candidate in candidates:
         by_topic.setdefault(candidate.topic or candidate.document, []).append(candidate)
     topics = tuple(sorted(by_topic))
-    rows = [[*_arms(by_topic[topic], floors), max(HEAD_FLOOR, head.get(topic, unknown))] for topic in topics]
+    rows = [_row(by_topic[topic], floors, max(HEAD_FLOOR, head.get(topic, unknown))) for topic in topics]
     return Evidence(topics, np.asarray(rows, np.float64).reshape(len(topics), len(FEATURES)))
+
+
+def _row(chunks: Sequence[Candidate], floors: Sequence[float], head: float) -> list[float]:
+    arms = _arms(chunks, floors)
+    named = arms[FEATURES.index("first_sentence")] >= NAMED
+    return [*arms, 0.0 if named else head]
 
 
 def _arms(chunks: Sequence[Candidate], floors: Sequence[float]) -> list[float]:
@@ -81,4 +91,4 @@ def document_coverage(chunks: Sequence[Candidate]) -> float:
     covered: dict[str, set[int]] = {}
     for chunk in chunks:
         covered.setdefault(chunk.document, set()).update(chunk.covered)
-    return max(sum(rarity[slot] for slot in slots if slot < len(rarity)) for slots in covered.values()) / total
+    return max(sum(rarity[slot] for slot in slots) for slots in covered.values()) / total

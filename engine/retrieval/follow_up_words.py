@@ -243,7 +243,7 @@ def _pattern(by_lang: Mapping[Literal["ru", "en"], list[str]]) -> re.Pattern[str
 
 
 def _phrases(by_lang: ByLang) -> tuple[tuple[str, ...], ...]:
-    phrases = {tuple(low(phrase).split()) for each in by_lang.values() for phrase in each.split(",")}
+    phrases = {tuple(low(phrase).split()) for each in by_lang.values() for phrase in each.split(",") if phrase.strip()}
     return tuple(sorted(phrases, key=lambda phrase: (-len(phrase), phrase)))
 
 

@@ -1,6 +1,7 @@
 """The medical search: vocabulary, encoders, one round trip for both arms, then pure ranking."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -11,13 +12,15 @@ from engine.retrieval.rank import RankedDocument, ScoredChunk, rank_documents, r
 from engine.retrieval.relevance import calibration
 from engine.retrieval.rerank import THRESHOLD as RERANKED_THRESHOLD
 from engine.retrieval.rerank import rerank
-from engine.retrieval.trained import trained_model
+from engine.retrieval.trained import TrainedModel, trained_model
 from engine.retrieval.vocabulary import known_lookups, stranger_lookups, strangers
 from engine.settings import Fusion
 from engine.storage.search_store import Candidate, search
 from engine.storage.sessions import Database
 from engine.storage.vocabulary_store import look_up
 from engine.text.lexemes import content_words
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class CorpusSearch:
         self._embedders = tuple(embedders)
         self.spaces = tuple(embedder.space for embedder in embedders)
         self._calibration = calibration(self.spaces)
-        self._model = trained_model(self.spaces) if options.fusion == "trained" else None
+        self._model = _fitting(self._embedders) if options.fusion == "trained" else None
         self._options = options
         self._reranker = reranker
         self.threshold = self._threshold()
@@ -97,11 +100,14 @@ class CorpusSearch:
             StorageError: the database refused or could not be reached.
         """
         words = content_words(text)
+        known = await asyncio.to_thread(known_lookups, words)
         async with self.database.transaction() as connection:
-            vocabulary = await look_up(connection, known_lookups(words))
-            # Other writings are many, and stemming them is slow: only for the few words that need them.
-            if unknown := strangers(words, vocabulary):
-                vocabulary = vocabulary.joined(await look_up(connection, *stranger_lookups(unknown)))
+            vocabulary = await look_up(connection, known)
+        # Other writings are many, and stemming them is slow: only for the few words that need them.
+        if unknown := strangers(words, vocabulary):
+            others = await asyncio.to_thread(stranger_lookups, unknown)
+            async with self.database.transaction() as connection:
+                vocabulary = vocabulary.joined(await look_up(connection, *others))
         return await asyncio.to_thread(build_query, text, vocabulary, self._embedders)
 
     async def candidates(self, query: Query) -> list[Candidate]:
@@ -131,3 +137,16 @@ class CorpusSearch:
         if self._reranker is not None:
             return RERANKED_THRESHOLD
         return self._model.coefficients.threshold if self._model else self._calibration.threshold
+
+
+def _fitting(embedders: Sequence[Embedder]) -> TrainedModel | None:
+    """What was learnt for these encoders; nothing where it was learnt for other versions of them."""
+    model = trained_model(tuple(embedder.space for embedder in embedders))
+    if model is None:
+        return None
+    wanted = model.coefficients.provenance.get("models")
+    active = {embedder.space: embedder.model for embedder in embedders}
+    if wanted == active:
+        return model
+    log.warning("The trained order and gate are for %s, not for %s: similarity is used.", wanted, active)
+    return None

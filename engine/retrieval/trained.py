@@ -15,6 +15,7 @@ import yaml
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from engine.models.base import ModelError
 from engine.retrieval.evidence import FEATURES, Evidence
 
 FOLDER = Path(__file__).with_name("trained_models")
@@ -112,7 +113,7 @@ def trained_model(spaces: tuple[str, ...], folder: Path = FOLDER) -> TrainedMode
     """What was learnt for these spaces; None where nothing was.
 
     Raises:
-        ValueError: the two files of a model do not belong together.
+        ModelError: the two files of a model do not belong together.
     """
     name = "+".join(spaces)
     path = folder / f"{name}.yaml"
@@ -131,7 +132,7 @@ def trained_model(spaces: tuple[str, ...], folder: Path = FOLDER) -> TrainedMode
         off_corpus_bias=float(arrays["off_corpus_bias"]),
     )
     if coefficients.spaces != spaces or projection.weights.shape != (len(projection.centre), len(projection.topics)):
-        raise ValueError(
+        raise ModelError(
             f"{name}: the files of the trained model do not belong together. Run `anamnesis train retrieval`."
         )
     return TrainedModel(coefficients, projection)

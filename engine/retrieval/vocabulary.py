@@ -10,6 +10,8 @@ MAX_WRITINGS = 3
 """Most readings of one word that are searched for."""
 ABBREVIATION = 4
 """Letters up to which a known word is also read in the other alphabet: `ttg` is both a coeliac antibody and ТТГ."""
+MAX_STRANGERS = 24
+"""Unknown words of one question that are read."""
 SPELLED_FORMS = 6
 """Writings in the other alphabet that are tried with a slip in them."""
 
@@ -25,8 +27,9 @@ def known_lookups(tokens: Iterable[str]) -> list[str]:
 
 
 def strangers(tokens: Iterable[str], vocabulary: Vocabulary) -> list[str]:
-    """Words that the corpus does not know."""
-    return [token for token in dict.fromkeys(tokens) if token.isalpha() and not _known(token, vocabulary)]
+    """Words that the corpus does not know, the first of them: a question that is all strangers has no topic here."""
+    found = [token for token in dict.fromkeys(tokens) if token.isalpha() and not _known(token, vocabulary)]
+    return found[:MAX_STRANGERS]
 
 
 def stranger_lookups(tokens: Iterable[str]) -> tuple[list[str], list[str]]:

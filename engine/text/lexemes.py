@@ -84,11 +84,15 @@ def content_words(text: str) -> list[str]:
 def query_terms(words: Sequence[Sequence[str]]) -> list[Term]:
     """Distinct terms of a question's content words, each by its readings, then the pairs of their first readings."""
     terms: dict[str, Term] = {}
-    for slot, readings in enumerate(words):
+    slot = 0  # without gaps: the search returns a rarity for each, in order
+    for readings in words:
+        before = len(terms)
         for token in readings:
             terms.setdefault(stem(token), Term(stem(token), "=" + token, slot))
-    for slot, pair in enumerate(_pairs([stem(readings[0]) for readings in words]), start=len(words)):
-        terms.setdefault(pair, Term(pair, pair, slot, pair=True))
+        slot += len(terms) > before
+    for pair in dict.fromkeys(_pairs([stem(readings[0]) for readings in words])):
+        terms[pair] = Term(pair, pair, slot, pair=True)
+        slot += 1
     return list(terms.values())
 
 

@@ -63,7 +63,7 @@ def test_the_builder_gets_what_is_copied_and_neither_secrets_nor_state(tmp_path)
     send_context(root, sent)
     assert {path.relative_to(sent).as_posix() for path in sent.rglob("*") if path.is_file()} == {
         "corpus/vectors/use512.npz", "console/x.py", "evalruns/sets/x.jsonl", "README.md", "pyproject.toml",
-        ".ci/requirements/x.txt", ".ci/entrypoint.sh",
+        ".ci/requirements/x.txt", ".ci/entrypoint.sh", "evalruns/history/x.json",
     }  # fmt: skip
 
 

@@ -259,7 +259,8 @@ async def test_an_import_that_breaks_off_leaves_nothing(
         await connection.execute(sa.text("SELECT 1 / 0"))
 
     monkeypatch.setattr(store, "_results", refusing)
-    with pytest.raises(StorageError):
-        await import_runs(database, files(tmp_path))
+    report = await import_runs(database, files(tmp_path))
+    assert report.added == ()
+    assert len(report.faults) == 1
     with pytest.raises(EvaluationError):
         await store.load(database, str(run.head.id))

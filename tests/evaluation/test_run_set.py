@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engine.evaluation.runner import each_case, run_set
+from engine.evaluation.runner import EVERYTHING, each_case, run_set
 from engine.evaluation.sets import Case
 from engine.wire import Turn
 from tests.evaluation.stand_in import StandIn, answerable_set, asked, none_set, off_corpus
@@ -10,10 +10,10 @@ from tests.evaluation.stand_in import StandIn, answerable_set, asked, none_set, 
 LEFT_FOOT = [("tsh", 0.9), ("ferritin", 0.5), ("hba1c", 0.2)]
 
 
-async def test_ranking_is_measured_past_the_gate_and_abstention_through_it() -> None:
+async def test_one_request_past_the_gate_tells_the_ranking_and_what_the_chat_would_do() -> None:
     engine = StandIn({"weak": [("tsh", 0.3), ("ferritin", 0.2)]})
     (result,) = await run_set(answerable_set(asked("weak", "ferritin")), engine)
-    assert [(request.k, request.min_score) for request in engine.requests] == [(10, 0.0), (8, None)]
+    assert [(request.k, request.min_score) for request in engine.requests] == [(EVERYTHING, 0.0)]
     assert (result.scores["recall@4"], result.scores["mrr"]) == (1.0, 0.5)
     assert result.scores["false_abstention"] == 1.0
 
@@ -38,12 +38,13 @@ async def test_where_nothing_is_found_the_gate_is_not_asked() -> None:
     }  # fmt: skip
 
 
-async def test_an_unanswerable_question_is_asked_once_with_the_engines_own_gate() -> None:
+async def test_an_unanswerable_question_is_judged_by_the_engines_own_gate_and_keeps_its_best_score() -> None:
     engine = StandIn({"cat": [("tsh", 0.1)], "dog": [("tsh", 0.8)]})
     results = await run_set(none_set(off_corpus("cat"), off_corpus("dog")), engine)
-    assert [(request.k, request.min_score) for request in engine.requests] == [(8, None)] * 2
+    assert [(request.k, request.min_score) for request in engine.requests] == [(EVERYTHING, 0.0)] * 2
     assert [result.scores for result in results] == [{"abstention": 1.0}, {"abstention": 0.0}]
     assert results[1].answer["hits"] == [{"document": "tsh.en", "score": 0.8}]
+    assert [result.answer["top_score"] for result in results] == [0.1, 0.8]
 
 
 async def test_a_crash_is_a_result_without_scores_and_without_the_exceptions_text() -> None:
@@ -54,12 +55,12 @@ async def test_a_crash_is_a_result_without_scores_and_without_the_exceptions_tex
     assert "secret" not in repr(results)
 
 
-async def test_a_dialogue_is_asked_with_its_history_past_the_gate_and_through_it() -> None:
+async def test_a_dialogue_is_asked_with_its_history() -> None:
     history = (Turn(role="user", text="ferritin"), Turn(role="assistant", text="A protein."))
     case = asked("q", "ferritin").model_copy(update={"history": history})
     engine = StandIn({"q": LEFT_FOOT})
     (result,) = await run_set(answerable_set(case), engine)
-    assert [tuple(request.history) for request in engine.requests] == [history] * 2
+    assert [tuple(request.history) for request in engine.requests] == [history]
     assert result.answer["after"] == ["ferritin"]
     unanswerable = off_corpus("q").model_copy(update={"history": history})
     await run_set(none_set(unanswerable), engine)

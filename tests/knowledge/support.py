@@ -51,7 +51,7 @@ def write_corpus(root: Path) -> Path:
     for lang in BODY:
         (root / lang).mkdir()
         for topic in ("iron", "zinc"):
-            write(root, topic, lang, "Железо. Iron.")
+            write(root, topic, lang, f"Железо. {topic.title()}.")
     return root
 
 

@@ -52,6 +52,14 @@ def test_a_topic_that_the_head_does_not_know_gets_the_chance_of_one_among_all() 
     assert value(gather([candidate("zinc")], FLOORS, {"iron": 0.0, "zinc": -20.0}), "zinc", "head") == HEAD_FLOOR
 
 
+def test_a_question_that_is_a_topics_own_name_does_not_ask_the_head() -> None:
+    named = candidate("iron", sentence_cosine=(1.0, None))
+    near = candidate("zinc", sentence_cosine=(0.95, None))
+    found = gather([named, near], FLOORS, {"iron": -4.0, "zinc": -0.1})
+    assert value(found, "iron", "head") == 0.0
+    assert value(found, "zinc", "head") == -0.1
+
+
 @pytest.mark.parametrize("cosine", [None, math.nan, math.inf, -math.inf])
 def test_a_cosine_that_is_none_or_not_finite_counts_as_unrelated(cosine: float | None) -> None:
     assert stretched(cosine, 0.7) == 0.0

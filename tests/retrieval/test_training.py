@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from engine.knowledge.corpus import DEFAULT_CORPUS, load_corpus
+from engine.models.base import ModelError
 from engine.retrieval.evidence import FEATURES, Evidence
 from engine.retrieval.rank import rank_trained, score_chunks
 from engine.retrieval.relevance import calibration
@@ -87,7 +88,7 @@ def test_files_of_two_models_are_refused(learnt: TrainedModel, tmp_path: Path) -
     save(learnt, tmp_path)
     (tmp_path / "other.yaml").write_bytes((tmp_path / "use512+nano384.yaml").read_bytes())
     (tmp_path / "other.npz").write_bytes((tmp_path / "use512+nano384.npz").read_bytes())
-    with pytest.raises(ValueError, match="train retrieval"):
+    with pytest.raises(ModelError, match="train retrieval"):
         trained_model(("other",), tmp_path)
 
 

@@ -72,3 +72,12 @@ def test_any_text_gives_a_literal_of_letters_digits_and_weights(text: str) -> No
 def test_a_huge_text_stays_within_the_limits_of_a_tsvector() -> None:
     literal = tsvector([(" ".join(f"word{number}" for number in range(60_000)), "D")])
     assert len(literal) < 1_000_000
+
+
+def test_slots_have_no_gaps_where_a_word_is_said_twice() -> None:
+    terms = asked("fasting blood sugar and random blood sugar in diabetes")
+    words = [term.slot for term in terms if not term.pair]
+    assert words == list(range(len(words)))
+    assert [term.stem for term in terms if not term.pair][-1] == stem("diabetes")
+    pairs = [term.slot for term in terms if term.pair]
+    assert pairs == list(range(len(words), len(words) + len(pairs)))

@@ -15,8 +15,8 @@ HEAD_FLOOR = -9.0
 """Log-probability below which the topic head says no more than `no`."""
 
 NAMED = 0.99
-"""Cosine of a sentence, a title or an alias from which the question is that very text: then the head is not asked, which
-has learnt from questions and not from names."""
+"""Cosine of a sentence, a title or an alias from which the question is that very text. Then the head is not asked: it
+learnt from questions, not from names."""
 
 FEATURES = (
     "first_chunk",  # cosine of the question and the best chunk in the first space

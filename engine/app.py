@@ -1,6 +1,8 @@
 """The only place where things are wired: settings in, a working engine out."""
 
 import logging
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from engine.chat.answer.base import Answerer
@@ -18,12 +20,14 @@ from engine.guardrails.urgent import UrgentGate
 from engine.keys import Keys, load_keys
 from engine.knowledge.corpus import DEFAULT_CORPUS, load_corpus
 from engine.knowledge.reembedding import reembed as reembed_documents
-from engine.knowledge.seeding import Progress, SeedReport, embedded_texts, space_mismatch
+from engine.knowledge.seeding import Progress, SeedReport, corpus_hash, embedded_texts, space_mismatch
 from engine.knowledge.seeding import seed as seed_documents
 from engine.models.base import Embedder
 from engine.models.embedding import shipped
 from engine.models.registry import answering_model, embedders, judging_model, reranker
+from engine.retrieval.calibrated import is_guessed
 from engine.retrieval.follow_up import complete
+from engine.retrieval.follow_up_words import words
 from engine.retrieval.gate import gate
 from engine.retrieval.query import has_topic
 from engine.retrieval.search import CorpusSearch, SearchOptions
@@ -179,7 +183,7 @@ class Engine:
             await self._room.search.warm_up()
             for message in WARM_UP:
                 self._room.urgent.check(message)
-                await self._room.search.query(message)
+                await self._room.search.gather(await self._room.search.query(message))
             self._warm = True
 
     def describe(self) -> dict[str, str]:
@@ -196,6 +200,11 @@ class Engine:
 def state_dir(settings: Settings) -> Path:
     """Where the embedded server, keys and logs live."""
     return settings.state_dir or default_state_dir()
+
+
+def corpus_dir(settings: Settings) -> Path:
+    """Where the corpus lies: the one that is named, else the shipped one."""
+    return settings.corpus_dir or DEFAULT_CORPUS
 
 
 def has_own_database(settings: Settings) -> bool:
@@ -225,7 +234,11 @@ def keys(settings: Settings) -> Keys:
 
 
 def build_engine(settings: Settings, urls: ConnectionUrls) -> Engine:
-    """An engine on a database that is already migrated; models load at their first use."""
+    """An engine on a database that is already migrated; models load at their first use.
+
+    Raises RuleFileError, WordDataError, KeysError, ModelError.
+    """
+    words()  # a damaged file stops the start, not the first follow-up
     active = embedders(settings)
     database = Database(urls.engine)
     judge_model = judging_model(settings)
@@ -259,16 +272,21 @@ def seed_corpus(
 
     Raises CorpusError, SpaceMismatchError (not with `reembed`), StorageError.
     """
-    corpus = settings.corpus_dir or DEFAULT_CORPUS
+    corpus = corpus_dir(settings)
     active = [shipped.with_shipped(embedder, corpus / VECTORS) for embedder in embedders(settings)]
     if reembed:
         return reembed_documents(urls.admin, lambda: load_corpus(corpus), active, progress=progress)
     return seed_documents(urls.admin, load_corpus(corpus), active, progress=progress)
 
 
+def corpus_on_disk(settings: Settings) -> str:
+    """Hash of the corpus on disk, as the stored one has. Raises CorpusError."""
+    return corpus_hash(load_corpus(corpus_dir(settings)))
+
+
 def corpus_passages(settings: Settings) -> list[Passage]:
     """The vectors of all passages of the corpus on disk, for training. Raises CorpusError."""
-    corpus = settings.corpus_dir or DEFAULT_CORPUS
+    corpus = corpus_dir(settings)
     active = [shipped.with_shipped(embedder, corpus / VECTORS) for embedder in embedders(settings)]
     found: list[Passage] = []
     for document in load_corpus(corpus):
@@ -280,16 +298,42 @@ def corpus_passages(settings: Settings) -> list[Passage]:
     return found
 
 
-def write_vectors(settings: Settings) -> dict[str, int]:
-    """Embed the corpus on disk for whoever starts it first. Returns vectors by space. Raises CorpusError."""
-    corpus = settings.corpus_dir or DEFAULT_CORPUS
+def corpus_names(settings: Settings) -> list[Passage]:
+    """Titles and aliases of the corpus on disk as somebody would ask for them, for training. Raises CorpusError."""
+    named = {
+        (document.topic, name): None
+        for document in load_corpus(corpus_dir(settings))
+        for name in (document.title, *document.aliases)
+    }
+    by_space = {item.space: item.queries([name for _, name in named]).tolist() for item in embedders(settings)}
+    return [
+        Passage(topic, {space: rows[at] for space, rows in by_space.items()}) for at, (topic, _) in enumerate(named)
+    ]
+
+
+def write_vectors(
+    settings: Settings, *, progress: Callable[[str, int, int], None] = lambda space, done, total: None
+) -> dict[str, int]:
+    """Embed the corpus on disk for whoever starts it first. Returns vectors by space. Raises CorpusError.
+
+    `progress` is told the space, how many of its texts are embedded, and how many there are to embed.
+    """
+    corpus = corpus_dir(settings)
     texts = [embedded_texts(document) for document in load_corpus(corpus)]
     written = {}
     for embedder in embedders(settings):
         wanted = [text for passages, _ in texts for text in passages]
         wanted += [text for _, sentences in texts for text in sentences] if embedder.sentence_vectors else []
-        written[embedder.space] = shipped.write(corpus / VECTORS / f"{embedder.space}.npz", embedder, wanted)
+        path = corpus / VECTORS / f"{embedder.space}.npz"
+        written[embedder.space] = shipped.write(path, embedder, wanted, progress=partial(progress, embedder.space))
     return written
+
+
+def threshold_is_guessed(settings: Settings) -> bool:
+    """Whether nobody set, learnt or calibrated the relevance threshold for the active models. Raises ModelError."""
+    if settings.relevance_threshold is not None or settings.reranker_model:
+        return False
+    return is_guessed(embedders(settings), settings.fusion)
 
 
 def _search_options(settings: Settings) -> SearchOptions:

@@ -89,7 +89,7 @@ class Settings(BaseSettings):
     languages: Literal["all", "other"] = Field(
         default="all", description="`other` hides documents of the question's language: for measuring alone."
     )
-    pool: int = Field(default=100, ge=8, le=500, description="Candidates that each arm hands to fusion.")
+    pool: int = Field(default=130, ge=8, le=500, description="Candidates that each arm hands to fusion.")
 
     llm_url: str | None = Field(default=None, description="OpenAI-compatible endpoint; none: extractive answers.")
     llm_key: SecretStr = Field(default=SecretStr("none"), description="Key of that endpoint.")

@@ -14,10 +14,14 @@ from starlette.exceptions import HTTPException
 
 from engine.chat.router import ChatUnavailableError
 from engine.models.base import ModelError
-from engine.storage.errors import StorageError
+from engine.storage.errors import OtherVectorsError, StorageError
 
 MEDIA_TYPE = "application/problem+json"
 DATABASE_DOWN = "The database cannot be reached."
+OTHER_VECTORS = (
+    "The corpus holds vectors of another encoder than this server's. Restart the server with the encoder that the "
+    "corpus was embedded with, or run `anamnesis reembed` with this server's."
+)
 MODEL_DOWN = "A model that answers need does not work."
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 
@@ -116,7 +120,8 @@ async def on_storage_error(_: Request, error: Exception) -> JSONResponse:
     """The database's one clear line is for the log alone: it names hosts and paths, and holds no data of a user's."""
     assert isinstance(error, StorageError)
     error_log.warning("%s", error)
-    return respond(Problem(503, DATABASE_DOWN, headers={"Retry-After": "5"}))
+    detail = OTHER_VECTORS if isinstance(error, OtherVectorsError) else DATABASE_DOWN
+    return respond(Problem(503, detail, headers={"Retry-After": "5"}))
 
 
 async def on_model_error(_: Request, error: Exception) -> JSONResponse:

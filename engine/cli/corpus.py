@@ -9,6 +9,7 @@ from rich.progress import Progress as Bar
 from engine.app import connect, has_own_database, seed_corpus, write_vectors
 from engine.cli.batch import emit
 from engine.cli.options import AsJson
+from engine.cli.progress import set_progress
 from engine.knowledge.seeding import SeedReport
 from engine.settings import Settings, load_settings
 from engine.storage.embedded import ConnectionUrls
@@ -50,7 +51,8 @@ def register(app: typer.Typer) -> None:
     @app.command(epilog="Example: anamnesis vectors")
     def vectors(as_json: AsJson = False) -> None:
         """Embed the corpus on disk and write the vectors beside it, for a quick first start elsewhere."""
-        written = write_vectors(load_settings())
+        with set_progress(as_json) as progress:
+            written = write_vectors(load_settings(), progress=progress)
         if as_json:
             emit(written)
         else:
@@ -90,6 +92,8 @@ def _seed(as_json: bool, *, reembed: bool) -> None:
     )
     if report.resumed:
         Console().print(f"{report.resumed} of the documents were embedded before the last call was interrupted.")
+    if reembed:
+        Console().print("A server that is running goes on with its own encoder: restart it if that is another one.")
     if report.own_vectors:
         Console().print(
             f"{report.own_vectors} vectors of users' own documents went with the former model; "

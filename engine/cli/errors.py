@@ -13,6 +13,7 @@ from engine.keys import KeysError
 from engine.knowledge.corpus import CorpusError
 from engine.knowledge.seeding import SpaceMismatchError
 from engine.models.base import ModelError
+from engine.retrieval.follow_up_words import WordDataError
 from engine.settings import SettingsError
 from engine.storage.embedded import EmbeddedPostgresError
 from engine.storage.errors import StorageError
@@ -27,6 +28,7 @@ KNOWN: tuple[type[Exception], ...] = (
     SpaceMismatchError,
     ModelError,
     RuleFileError,
+    WordDataError,
     TenantError,
     ChatUnavailableError,
     EvaluationError,

@@ -1,4 +1,4 @@
-"""Commands on recorded runs: `eval list`, `eval show`, `eval import`, `eval chart`."""
+"""Commands on recorded runs: `eval list`, `eval show`, `eval compare`, `eval import`, `eval chart`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -12,17 +12,17 @@ from rich.console import Console
 from engine.app import connect
 from engine.cli.batch import emit
 from engine.cli.errors import CommandError
-from engine.cli.eval_tables import cases_table, left_out_line, paired_table, run_table, runs_table
+from engine.cli.eval_tables import cases_table, comparison_table, left_out_line, run_table, runs_table
 from engine.cli.options import AsJson
 from engine.evaluation import store
 from engine.evaluation.chart import growth_steps, recall_chart
-from engine.evaluation.compare import Paired
+from engine.evaluation.compare import Comparison
 from engine.evaluation.compare import compare as compare_runs
 from engine.evaluation.history import HISTORY, files, read
 from engine.evaluation.importing import ImportReport, import_runs
 from engine.evaluation.provenance import PROJECT
 from engine.evaluation.records import RecordedRun
-from engine.evaluation.report import cases_of, steps_of, summary
+from engine.evaluation.report import cases_of, comparison_of, steps_of, summary
 from engine.settings import load_settings
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.sessions import Database
@@ -36,95 +36,100 @@ Cases = Annotated[bool, typer.Option("--cases", help="Also case by case; without
 
 def register(room: typer.Typer) -> None:
     """Add the commands to the evaluation room."""
+    room.command("list", epilog="Example: anamnesis eval list --limit 5")(list_runs)
+    room.command("show", epilog="Example: anamnesis eval show 1f0c22ab --cases")(show)
+    room.command("compare", epilog="Example: anamnesis eval compare 1f0c22ab 7be90d11 --metric recall@4")(compare)
+    room.command("import", epilog="Example: anamnesis eval import evalruns/history")(import_)
+    room.command("chart", epilog="Example: anamnesis eval chart --out docs/figures/recall-by-step.svg")(chart)
 
-    @room.command("list", epilog="Example: anamnesis eval list --limit 5")
-    def list_runs(
-        limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many, newest first.")] = 20,
-        as_json: AsJson = False,
-    ) -> None:
-        """List recorded runs."""
 
-        async def go() -> list[RecordedRun]:
-            async with _database() as database:
-                return await store.recent(database, limit)
+def list_runs(
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many, newest first.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List recorded runs."""
 
-        runs = asyncio.run(go())
-        if as_json:
-            emit({"runs": [summary(recorded) for recorded in runs]})
-        else:
-            Console().print(runs_table(runs))
+    async def go() -> list[RecordedRun]:
+        async with _database() as database:
+            return await store.recent(database, limit)
 
-    @room.command(epilog="Example: anamnesis eval show 1f0c22ab --cases")
-    def show(
-        which: Annotated[str, typer.Argument(metavar="RUN", help="A run's id or the beginning of it.")],
-        cases: Cases = False,
-        as_json: AsJson = False,
-    ) -> None:
-        """Show a recorded run."""
+    runs = asyncio.run(go())
+    if as_json:
+        emit({"runs": [summary(recorded) for recorded in runs]})
+    else:
+        Console().print(runs_table(runs))
 
-        async def go() -> RecordedRun:
-            async with _database() as database:
-                return await store.load(database, which)
 
-        show_run(asyncio.run(go()), cases=cases, as_json=as_json)
+def show(
+    which: Annotated[str, typer.Argument(metavar="RUN", help="A run's id or the beginning of it.")],
+    cases: Cases = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show a recorded run."""
 
-    @room.command(epilog="Example: anamnesis eval compare 1f0c22ab 7be90d11 --metric recall@4")
-    def compare(
-        before: Annotated[str, typer.Argument(help="A run's id or the beginning of it.")],
-        after: Annotated[str, typer.Argument(help="Another run over the same sets.")],
-        metric: Annotated[str, typer.Option(help="A metric of 0 and 1.")] = HEADLINE,
-        as_json: AsJson = False,
-    ) -> None:
-        """Compare two runs case by case, by language and style, with paired tests."""
+    async def go() -> RecordedRun:
+        async with _database() as database:
+            return await store.load(database, which)
 
-        async def go() -> list[Paired]:
-            async with _database() as database:
-                one, other = await store.load(database, before), await store.load(database, after)
-                return compare_runs(one, other, metric)
+    show_run(asyncio.run(go()), cases=cases, as_json=as_json)
 
-        pairs = asyncio.run(go())
-        if as_json:
-            emit({"metric": metric, "pairs": [vars(pair) for pair in pairs]})
-        else:
-            Console().print(paired_table(pairs, metric))
 
-    @room.command("import", epilog="Example: anamnesis eval import evalruns/history")
-    def import_(
-        place: Annotated[
-            Path,
-            typer.Argument(metavar="PATH", exists=True, help="A run's file, or a folder.", show_default=False),
-        ] = HISTORY,
-        as_json: AsJson = False,
-    ) -> None:
-        """Store runs that were recorded elsewhere; by default those that come with the program.
+def compare(
+    before: Annotated[str, typer.Argument(help="A run's id or the beginning of it.")],
+    after: Annotated[str, typer.Argument(help="Another run over the same sets.")],
+    metric: Annotated[str, typer.Option(help="A metric of 0 and 1.")] = HEADLINE,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two runs case by case, by language and style, with paired tests; what is not compared is counted."""
 
-        A run that is there already is left alone.
-        """
-        report = import_recorded(connect(load_settings()), place)
-        if as_json:
-            emit(vars(report))
-        else:
-            Console().print(f"{import_line(report)}.")
-        if report.faults:
-            raise CommandError(" ".join(report.faults))
+    async def go() -> Comparison:
+        async with _database() as database:
+            one, other = await store.load(database, before), await store.load(database, after)
+            return compare_runs(one, other, metric)
 
-    @room.command(epilog="Example: anamnesis eval chart --out docs/figures/recall-by-step.svg")
-    def chart(
-        out: Annotated[Path, typer.Option(dir_okay=False, help="File to write.", show_default=False)] = FIGURE,
-        history: Annotated[Path, typer.Option(help="Folder of recorded runs.", show_default=False)] = HISTORY,
-        as_json: AsJson = False,
-    ) -> None:
-        """Draw recall@4 by corpus size from the recorded runs labelled `growth`, as SVG; by default the README's."""
-        steps = growth_steps(read(path) for path in files(history))
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(recall_chart(steps), encoding="utf-8")
-        if as_json:
-            emit({"out": str(out), "steps": steps_of(steps)})
-            return
-        Console().print(f"{out}: {len({step.documents for step in steps})} steps.", highlight=False, soft_wrap=True)
-        if not steps:
-            hint = f"No recorded run has the label `{GROWTH}`: anamnesis eval run --covered --label {GROWTH}"
-            Console(stderr=True).print(hint, highlight=False, soft_wrap=True)
+    found = asyncio.run(go())
+    if as_json:
+        emit(comparison_of(found, metric))
+    else:
+        Console().print(comparison_table(found, metric))
+
+
+def import_(
+    place: Annotated[
+        Path,
+        typer.Argument(metavar="PATH", exists=True, help="A run's file, or a folder.", show_default=False),
+    ] = HISTORY,
+    as_json: AsJson = False,
+) -> None:
+    """Store runs that were recorded elsewhere; by default those that come with the program.
+
+    A run that is there already is left alone.
+    """
+    report = import_recorded(connect(load_settings()), place)
+    if as_json:
+        emit(vars(report))
+    else:
+        Console().print(f"{import_line(report)}.")
+    if report.faults:
+        raise CommandError(" ".join(report.faults))
+
+
+def chart(
+    out: Annotated[Path, typer.Option(dir_okay=False, help="File to write.", show_default=False)] = FIGURE,
+    history: Annotated[Path, typer.Option(help="Folder of recorded runs.", show_default=False)] = HISTORY,
+    as_json: AsJson = False,
+) -> None:
+    """Draw recall@4 by corpus size from the recorded runs labelled `growth`, as SVG; by default the README's."""
+    steps = growth_steps(read(path) for path in files(history))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(recall_chart(steps), encoding="utf-8")
+    if as_json:
+        emit({"out": str(out), "steps": steps_of(steps)})
+        return
+    Console().print(f"{out}: {len({step.documents for step in steps})} steps.", highlight=False, soft_wrap=True)
+    if not steps:
+        hint = f"No recorded run has the label `{GROWTH}`: anamnesis eval run --covered --label {GROWTH}"
+        Console(stderr=True).print(hint, highlight=False, soft_wrap=True)
 
 
 def show_run(run: RecordedRun, *, cases: bool, as_json: bool, left_out: Mapping[str, int] | None = None) -> None:

@@ -1,13 +1,13 @@
 """A run, a list of runs and a gate report as tables for people."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from engine.evaluation.calibrate import GateReport, LanguageGate
-from engine.evaluation.compare import Paired
+from engine.evaluation.compare import Comparison, Regression
 from engine.evaluation.gate_report import GatePoint
 from engine.evaluation.metrics import PROPORTIONS
 from engine.evaluation.records import ALL, CaseResult, MetricRow, RecordedRun
@@ -16,6 +16,8 @@ from engine.evaluation.store import IMPORTED_AT
 from engine.wire.metrics import CHECKPOINT, HEADLINE, LOWER_IS_BETTER, METRICS, STRETCH
 
 NOTHING = "—"
+SHOWN_REGRESSIONS = 20
+"""Of the cases that became worse; JSON has all."""
 _LISTED = (HEADLINE, "mrr", "false_abstention", "abstention")
 
 
@@ -58,10 +60,30 @@ def _by_kind(cases: Iterable[CaseResult]) -> list[str]:
     return [f"abstention by kind: {', '.join(shares)}"]
 
 
-def paired_table(pairs: Iterable[Paired], metric: str) -> RenderableType:
-    """What a second run gained and lost against a first one."""
+def comparison_table(found: Comparison, metric: str) -> RenderableType:
+    """What a second run gained and lost against a first one, what was not compared, and which cases became worse."""
+    left_out = (
+        f"not compared: before {found.before.unscored} unscored, {found.before.missing} missing; "
+        f"after {found.after.unscored} unscored, {found.after.missing} missing; {found.reworded} reworded"
+    )
+    parts: list[RenderableType] = [_paired_table(found, metric), Text(left_out)]
+    if found.regressions:
+        parts.append(_regressions_table(found.regressions))
+    return Group(*parts)
+
+
+def _regressions_table(regressions: Sequence[Regression]) -> RenderableType:
+    table = Table("set", "case", "language", "style", "why", title=Text(f"Regressions: {len(regressions)}"))
+    for case in regressions[:SHOWN_REGRESSIONS]:
+        table.add_row(*(Text(cell) for cell in (case.set_name, case.case_id, case.lang, case.style or "", case.why)))
+    if (more := len(regressions) - SHOWN_REGRESSIONS) > 0:
+        table.caption = f"{more} more; --json has all"
+    return table
+
+
+def _paired_table(found: Comparison, metric: str) -> RenderableType:
     table = Table("Set", "Language", "Style", "n", "Before", "After", "Gained", "Lost", "p", title=metric)
-    for pair in pairs:
+    for pair in found.pairs:
         table.add_row(
             pair.set_name,
             pair.lang,

@@ -1,4 +1,4 @@
-"""Progress of long work on sets of questions, for people."""
+"""Progress of long work, for people."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from engine.evaluation.runner import Progress
 
 @contextmanager
 def set_progress(quiet: bool) -> Iterator[Progress]:
-    """A bar a set on standard error; none where `quiet`."""
+    """A bar for each set of questions, or what else is named, on standard error; none where `quiet`."""
     with Bar(console=Console(stderr=True), transient=True, disable=quiet) as bar:
         tasks: dict[str, TaskID] = {}
 

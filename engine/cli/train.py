@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from engine.app import corpus_passages
+from engine.app import corpus_names, corpus_on_disk, corpus_passages
 from engine.cli.batch import emit
 from engine.cli.chats import running_engine
 from engine.cli.errors import CommandError
@@ -44,22 +44,26 @@ def register(app: typer.Typer) -> None:
         settings = load_settings(fusion="rescored")
         names = tuple(embedder.space for embedder in embedders(settings))
         floors = calibration(names).floors
-        passages = corpus_passages(settings)
+        passages, titles = corpus_passages(settings), corpus_names(settings)
 
         async def go() -> TrainedModel:
             async with running_engine(settings) as engine:
                 state = await engine.corpus_state()
+                if state.hash != corpus_on_disk(settings):
+                    raise CommandError("The database holds another corpus than the disk. Run `anamnesis seed` first.")
                 git = git_state()
                 origin = {
                     "corpus": state.hash,
                     "documents": state.documents,
                     "models": {name: state.models[name] for name in names},
                     "revision": git.revision,
+                    "dirty": git.dirty,
                 }
                 with set_progress(as_json) as progress:
                     return await train_retrieval(
                         engine.search,
                         passages,
+                        titles,
                         [Space(name, floors[name]) for name in names],
                         provenance=origin,
                         progress=progress,

@@ -12,7 +12,7 @@ from engine.evaluation.aggregate import aggregate
 from engine.evaluation.errors import EvaluationError
 from engine.evaluation.history import HISTORY, published
 from engine.evaluation.leakage import leaks
-from engine.evaluation.provenance import git_state, provenance, settings_snapshot
+from engine.evaluation.provenance import Scoring, git_state, provenance, settings_snapshot
 from engine.evaluation.records import CaseResult, Corpus, MetricRow, RecordedRun, RunHead, Status, recorded
 from engine.evaluation.runner import CONCURRENCY, Progress, Retrieve, run_set
 from engine.evaluation.sets import EvalSet
@@ -34,6 +34,7 @@ class Subject:
     """The corpus' documents by name, for the leakage check."""
     settings: Settings
     models: Mapping[str, str]
+    scoring: Scoring
 
 
 async def evaluate(
@@ -92,7 +93,7 @@ async def _head(subject: Subject, sets: Sequence[EvalSet], label: str, seed: int
         git_revision=git.revision,
         git_dirty=git.dirty,
         settings=settings_snapshot(subject.settings),
-        provenance=provenance(sets, subject.models, seed),
+        provenance=provenance(sets, subject.models, subject.scoring, seed),
         label=label,
     )
 

@@ -3,11 +3,13 @@
 No host name, no address, no path and no secret is kept: a run is committed to the repository.
 """
 
+import hashlib
 import os
 import platform
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -15,6 +17,7 @@ from typing import Any, NamedTuple, get_args
 from pydantic import SecretStr
 
 from engine.evaluation.sets import EvalSet
+from engine.retrieval.trained import FOLDER
 from engine.settings import Settings
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -30,6 +33,28 @@ class GitState(NamedTuple):
 
     revision: str
     dirty: bool
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """What made the scores of a run, and where the gate cut them off."""
+
+    scorer: str
+    threshold: float
+    trained_model: str | None
+    """Hash of the trained order and gate; None where none was in force."""
+
+
+def trained_model_hash(spaces: Sequence[str], folder: Path = FOLDER) -> str | None:
+    """SHA-256 over both files of the model that was trained for these spaces; None where there is none."""
+    paths = [folder / f"{'+'.join(spaces)}{ending}" for ending in (".yaml", ".npz")]
+    if not all(path.is_file() for path in paths):
+        return None
+    digest = hashlib.sha256()
+    for content in (path.read_bytes() for path in paths):
+        digest.update(len(content).to_bytes(8, "big"))  # else a byte could move from one file to the other
+        digest.update(content)
+    return digest.hexdigest()
 
 
 def git_state(root: Path = PROJECT) -> GitState:
@@ -95,7 +120,7 @@ def machine() -> dict[str, str | int]:
     return {"system": platform.system(), "architecture": platform.machine(), "cpus": os.cpu_count() or 0}
 
 
-def provenance(sets: Sequence[EvalSet], models: Mapping[str, str], seed: int) -> dict[str, Any]:
+def provenance(sets: Sequence[EvalSet], models: Mapping[str, str], scoring: Scoring, seed: int) -> dict[str, Any]:
     """What stands beside revision, corpus and settings in a run's record."""
     return {
         "sets": {
@@ -103,6 +128,7 @@ def provenance(sets: Sequence[EvalSet], models: Mapping[str, str], seed: int) ->
             for eval_set in sets
         },
         "models": dict(models),
+        **asdict(scoring),
         "packages": packages(),
         "python": platform.python_version(),
         "machine": machine(),

@@ -1,10 +1,12 @@
 """What stands in the file of a recorded run, checked before anything of it is stored or drawn."""
 
 import json
-from typing import Annotated, Any, Literal, NoReturn
+from collections.abc import Iterator
+from math import isfinite
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from engine.evaluation.errors import EvaluationError
 from engine.evaluation.records import ALL, CaseResult, Corpus, MetricRow, RecordedRun, RunHead, recorded
@@ -12,7 +14,11 @@ from engine.evaluation.statistics import Interval
 from engine.wire.fields import Lang, Text
 from engine.wire.metrics import METRICS
 
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
+"""What a column of the database holds."""
+Number = Annotated[float, Field(strict=True)]
+Share = Annotated[float, Field(ge=0, le=1, strict=True)]
+"""All figures are shares or means of shares."""
 
 
 class _Part(BaseModel):
@@ -25,7 +31,7 @@ class _Hit(_Part):
     model_config = ConfigDict(extra="allow")
 
     document: Text
-    score: float
+    score: Number
 
 
 class _Answer(_Part):
@@ -35,7 +41,7 @@ class _Answer(_Part):
 
     hits: list[_Hit] = []
     gated: Count = 0
-    top_score: float | None = None
+    top_score: Number | None = None
 
 
 class _Case(_Part):
@@ -43,20 +49,33 @@ class _Case(_Part):
     id: Text
     lang: Lang
     style: Text | None
-    scores: dict[Text, float]
+    scores: dict[Text, Number]
     answer: _Answer
     error: Text | None
 
 
 class _Figure(_Part):
-    value: float | None
-    ci: tuple[float, float] | None
+    value: Share | None
+    ci: tuple[Share, Share] | None
     n_scored: Count
+
+    @model_validator(mode="after")
+    def _ends_in_order(self) -> Self:
+        if self.ci is not None and self.ci[0] > self.ci[1]:
+            raise ValueError("ci: its ends are in the wrong order")
+        return self
 
 
 class _Figures(_Part):
     n: Count
-    metrics: dict[Literal[METRICS], _Figure]  # type: ignore[valid-type]
+    metrics: Annotated[dict[Literal[METRICS], _Figure], Field(min_length=1)]  # type: ignore[valid-type]
+
+    @model_validator(mode="after")
+    def _no_more_scored_than_there_are(self) -> Self:
+        for name, figure in self.metrics.items():
+            if figure.n_scored > self.n:
+                raise ValueError(f"metrics.{name}.n_scored: more cases than n")
+        return self
 
 
 class _Set(_Figures):
@@ -97,8 +116,9 @@ def parse(content: bytes) -> RecordedRun:
     try:
         told = _File.model_validate(_loaded(content))
     except ValidationError as error:
-        fault = error.errors()[0]
-        raise EvaluationError(f"no recorded run ({'.'.join(map(str, fault['loc']))}: {fault['msg']}).") from None
+        raise EvaluationError(f"no recorded run ({_told(error)}).") from None
+    except EvaluationError:
+        raise
     except (ValueError, RecursionError):
         raise EvaluationError("no recorded run (not valid JSON).") from None
     if len({(case.set, case.id) for case in told.cases}) < len(told.cases):
@@ -119,8 +139,16 @@ def parse(content: bytes) -> RecordedRun:
     return recorded(head, metrics, [_result(case) for case in told.cases])
 
 
+def _told(error: ValidationError) -> str:
+    """The first fault by its place in the file."""
+    fault = error.errors(include_input=False, include_url=False)[0]
+    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg'].removeprefix('Value error, ')}"
+
+
 def _loaded(content: bytes) -> Any:
-    loaded = json.loads(content, parse_constant=_no_number)
+    loaded = json.loads(content)
+    if (place := next(_not_finite(loaded), None)) is not None:
+        raise EvaluationError(f"no recorded run ({'.'.join(place)}: no finite number).")
     text = json.dumps(loaded, ensure_ascii=False)
     text.encode()  # a lone surrogate is refused here
     if "\\u0000" in text:
@@ -128,8 +156,16 @@ def _loaded(content: bytes) -> Any:
     return loaded
 
 
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(name)
+def _not_finite(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Places of numbers that JSON has no word for, and of those too large to be one: neither can be stored."""
+    if isinstance(value, float) and not isfinite(value):
+        yield place
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            yield from _not_finite(part, (*place, name))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _not_finite(part, (*place, str(index)))
 
 
 def _rows(name: str, figures: _Set) -> list[MetricRow]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.evaluation.calibrate import GateReport
 from engine.evaluation.chart import Step
+from engine.evaluation.compare import Comparison
 from engine.evaluation.records import ALL, MetricRow, RecordedRun
 
 
@@ -40,6 +41,11 @@ def cases_of(run: RecordedRun) -> list[dict[str, Any]]:
         }
         for case in run.cases
     ]
+
+
+def comparison_of(found: Comparison, metric: str) -> dict[str, Any]:
+    """Two runs case by case: pairs in groups, what each run left out of them, and the cases that became worse."""
+    return {"metric": metric, **asdict(found)}
 
 
 def gate_summary(report: GateReport) -> dict[str, Any]:

@@ -52,9 +52,12 @@ async def each_case(
             if progress is not None:
                 progress(eval_set.name, len(done), total)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(concurrency, total)):
-            group.create_task(worker())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(concurrency, total)):
+                group.create_task(worker())
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None  # whoever called knows the kinds, not groups of them
     return tuple(done[place] for place in range(total))
 
 

@@ -19,9 +19,9 @@ from engine.evaluation.sets import (
     resolve_sets,
 )
 from engine.retrieval.query import Query, has_topic
+from engine.retrieval.search import Gathered
 from engine.retrieval.trained import TrainedModel
 from engine.retrieval.training import Passage, Sample, Space, train
-from engine.storage.search_store import Candidate
 
 TRAINING = SETS / "training"
 
@@ -32,8 +32,8 @@ class Searching(Protocol):
     async def query(self, text: str) -> Query:
         """The question as both arms take it."""
 
-    async def candidates(self, query: Query) -> list[Candidate]:
-        """What both arms found, with all scores."""
+    async def gather(self, query: Query) -> Gathered:
+        """The question's vectors and what both arms found, with all scores."""
 
 
 def training_sets(folder: Path = TRAINING) -> tuple[EvalSet, ...]:
@@ -50,6 +50,7 @@ def training_sets(folder: Path = TRAINING) -> tuple[EvalSet, ...]:
 async def train_retrieval(
     search: Searching,
     passages: Sequence[Passage],
+    names: Sequence[Passage],
     spaces: Sequence[Space],
     *,
     provenance: Mapping[str, Any],
@@ -70,8 +71,9 @@ async def train_retrieval(
         "held_out": {item.name: len(item.cases) for item in held_out},
         "sets": {item.name: item.hash[:16] for item in (*sets, *held_out)},
         "passages": len(passages),
+        "names": len(names),
     }
-    return await asyncio.to_thread(train, samples, unseen, passages, spaces, origin)
+    return await asyncio.to_thread(train, samples, unseen, passages, names, spaces, origin)
 
 
 async def _samples(sets: Sequence[EvalSet], search: Searching, progress: Progress | None) -> list[Sample]:
@@ -85,8 +87,8 @@ def _asking(search: Searching) -> Callable[[Case], Awaitable[Sample | None]]:
     async def ask(case: Case) -> Sample | None:
         if not has_topic(case.text):  # it never comes to a score
             return None
-        query = await search.query(case.text)
+        gathered = await search.gather(await search.query(case.text))
         topics = case.topics if isinstance(case, RetrievalCase) else ()
-        return Sample(case.id, case.lang, topics, query.vectors, await search.candidates(query))
+        return Sample(case.id, case.lang, topics, gathered.vectors, gathered.candidates)
 
     return ask

@@ -8,12 +8,11 @@ read: what stands in them may have come from a source that somebody else wrote.
 Only retrieval sees the completed text. Gates, rules and the answer see the question as it was asked.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.retrieval.follow_up_signs import Reason, follow_up_reason
 from engine.retrieval.follow_up_words import CIRCUMSTANCE, TOPIC, Word, plain, read, words
-from engine.text.lexemes import content_words, stem
 from engine.wire import Turn
 
 MAX_TURNS = 4
@@ -44,32 +43,23 @@ class Completion:
         return {"follow_up": self.reason, "carried": len(self.carried)}
 
 
-def complete(question: str, history: Sequence[Turn], topics: Collection[str] = frozenset()) -> Completion:
+def complete(question: str, history: Sequence[Turn]) -> Completion:
     """The question with the topic of the last turns where it has none of its own, else as it is.
 
-    Deterministic, and idempotent over the same history. `topics` are stems of words that name a topic of the corpus
-    (see `topic_stems`). With them a bare condition that names none is a follow-up too («а если лететь на запад?»),
-    and where a turn has more words than are carried they come first.
+    Deterministic, and idempotent over the same history.
     """
     said = read(plain(question))
-    reason = follow_up_reason(said, plain(question), frozenset(topics))
+    reason = follow_up_reason(said, plain(question))
     if reason in ("own_topic", "nothing_asked"):
         return Completion(question, reason)
     earlier = [turn.text for turn in history if turn.role == "user"][-MAX_TURNS:]
-    carried = _carried(said, _subject(earlier, frozenset(topics)))
+    carried = _carried(said, _subject(earlier))
     if not carried:
         return Completion(question, "nothing_to_carry")
     return Completion(f"{' '.join(carried)}: {question}", reason, carried)
 
 
-def topic_stems(names: Iterable[str]) -> frozenset[str]:
-    """Stems of the telling words of titles and aliases."""
-    return frozenset(
-        stem(word) for name in names for word in content_words(name) if words().class_of(word) in (TOPIC, CIRCUMSTANCE)
-    )
-
-
-def _subject(earlier: Sequence[str], topics: frozenset[str]) -> tuple[Word, ...]:
+def _subject(earlier: Sequence[str]) -> tuple[Word, ...]:
     """What the user's last turns are about, in the order in which it was said.
 
     The last turn that names a topic; turns after it are follow-ups and may add words of their own.
@@ -82,26 +72,24 @@ def _subject(earlier: Sequence[str], topics: frozenset[str]) -> tuple[Word, ...]
         said = [word for word in read(text[: MAX_SCANNED + MAX_WORD]) if word.end <= MAX_SCANNED]
         usable = [word for word in said if len(word.surface) <= MAX_WORD]
         names = [word for word in usable if word.kind == TOPIC]
-        if follow_up_reason(said, text, topics) == "own_topic":
+        if follow_up_reason(said, text) == "own_topic":
             soft = [word for word in usable if word.kind == CIRCUMSTANCE]
             beside = [word for word in usable if word.kind in data.carried]
             if names or soft:
-                return _limited([names, soft, added, beside], topics, last=added)
+                return _limited([names, soft, added, beside], last=added)
         else:
             added = [*names, *added]
-    return _limited([added], topics)
+    return _limited([added])
 
 
-def _limited(
-    groups: Sequence[Sequence[Word]], topics: frozenset[str], *, last: Sequence[Word] = ()
-) -> tuple[Word, ...]:
-    """At most `MAX_CARRIED` different words, the first groups' first and of a group those that the corpus knows.
+def _limited(groups: Sequence[Sequence[Word]], *, last: Sequence[Word] = ()) -> tuple[Word, ...]:
+    """At most `MAX_CARRIED` different words, the first groups' first.
 
     They stand as they were said, those of `last`, which later turns added, after the others.
     """
     kept: dict[str, Word] = {}
     for group in groups:
-        for word in sorted(group, key=lambda word: word.key not in topics):
+        for word in group:
             if len(kept) < MAX_CARRIED:
                 kept.setdefault(word.key, word)
     return tuple(sorted(kept.values(), key=lambda word: (word in last, word.start)))

@@ -37,7 +37,7 @@ Reason = Literal[
 ]
 
 
-def follow_up_reason(said: Sequence[Word], text: str, topics: frozenset[str] = frozenset()) -> Reason:
+def follow_up_reason(said: Sequence[Word], text: str) -> Reason:
     """Whether a question is a follow-up and by what; the history has no part in it."""
     data = words()
     start = _opening(said, data)
@@ -53,7 +53,7 @@ def follow_up_reason(said: Sequence[Word], text: str, topics: frozenset[str] = f
         return "pronoun"
     if not asks and _is_fragment(rest, start > 0, data):
         return "fragment"
-    if start > 0 and (_is_about_somebody(rest, data) or _is_condition(said, start, text, topics, data)):
+    if start > 0 and _is_about_somebody(rest, data):
         return "fragment"
     if own:
         in_passing = _helps(rest, start > 0, data) or (start > 0 and _only_permission(rest, data))
@@ -181,17 +181,6 @@ def _is_about_somebody(rest: Sequence[Word], data: Words) -> bool:
     """ "What about someone who runs marathons?": whom, and of what is not said."""
     own = sum(word.kind == TOPIC for word in rest)
     return len(rest) > 1 and rest[0].kind == "people" and rest[1].low in data.relatives and own <= MAX_SAID_OF_SOMEBODY
-
-
-def _is_condition(said: Sequence[Word], start: int, text: str, topics: frozenset[str], data: Words) -> bool:
-    """«А если лететь на запад?»: a condition without what is asked, and without a topic of the corpus."""
-    if not topics or said[start - 1].low not in data.conditionals:
-        return False
-    rest = said[start:]
-    if not rest or any(word.key in topics for word in rest if word.kind == TOPIC):
-        return False
-    whole = not any(not char.isspace() for char in _outside(text, rest[0].start, rest[-1].end, rest))
-    return whole and not any(word.low in data.interrogatives for word in rest)
 
 
 def _helps(rest: Sequence[Word], opened: bool, data: Words) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from engine.text.characters import INVISIBLE
 from engine.text.lexemes import LETTERED, MAX_TOKEN, stem
@@ -28,7 +28,7 @@ ByLang = dict[Literal["ru", "en"], str]
 
 
 class WordDataError(ValueError):
-    """The file of words contradicts itself."""
+    """The file of words cannot be read, or contradicts itself; the text names the file and the spot."""
 
 
 class WordClass(BaseModel):
@@ -48,6 +48,15 @@ class Examples(BaseModel):
 
     completed: dict[Literal["ru", "en"], list[str]]
     alone: dict[Literal["ru", "en"], list[str]]
+
+
+class Prepositions(BaseModel):
+    """Prepositions by what stands after them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    condition: ByLang
+    subject: ByLang
 
 
 class WordFile(BaseModel):
@@ -72,11 +81,10 @@ class WordFile(BaseModel):
     pointers: ByLang
     persons: ByLang
     auxiliaries: ByLang
-    prepositions: dict[Literal["condition", "subject"], ByLang]
+    prepositions: Prepositions
     expletives: dict[Literal["ru", "en"], list[str]]
     consequences: dict[Literal["ru", "en"], list[str]]
     relatives: ByLang
-    conditionals: ByLang
     examples: Examples
 
 
@@ -118,7 +126,6 @@ class Words:
     expletives: re.Pattern[str]
     consequences: re.Pattern[str]
     relatives: frozenset[str]
-    conditionals: frozenset[str]
     function: frozenset[str]
     """All of these that are single words: they name nothing."""
     examples: Examples
@@ -155,12 +162,31 @@ class Word:
 
 @lru_cache(maxsize=1)
 def words() -> Words:
-    """The words of the file.
+    """The words that come with the program. Raises WordDataError."""
+    return load(_FILE)
+
+
+def load(path: Path) -> Words:
+    """The words of a file.
 
     Raises:
-        WordDataError: a stem stands in two classes, so that which one counts would be chance.
+        WordDataError: it cannot be read, or a stem stands in two classes, so that which one counts would be chance.
     """
-    raw = WordFile.model_validate(yaml.safe_load(_FILE.read_text(encoding="utf-8")))
+    try:
+        return _in_use(WordFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8"))))
+    except (OSError, UnicodeError, yaml.YAMLError, re.error, ValidationError, WordDataError) as error:
+        raise WordDataError(f"{path.name}: {_told(error)}") from None
+
+
+def _told(error: Exception) -> str:
+    """What is wrong with the file, in one line."""
+    if isinstance(error, ValidationError):
+        fault = error.errors(include_input=False, include_url=False)[0]
+        return f"{'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}"
+    return " ".join(str(error).split())
+
+
+def _in_use(raw: WordFile) -> Words:
     classes = {name: _stems({"ru": each.ru, "en": each.en}) for name, each in raw.classes.items()}
     classes[CIRCUMSTANCE] = _stems(raw.circumstances)
     refuse_doubles(classes)
@@ -172,8 +198,10 @@ def words() -> Words:
         raw.anaphora,
         raw.pointers,
         raw.auxiliaries,
+        raw.prepositions.condition,
+        raw.prepositions.subject,
     )
-    function = frozenset().union(*(_set(each) for each in (*lists, *raw.prepositions.values())))
+    function = frozenset().union(*(_set(each) for each in lists))
     return Words(
         classes=classes,
         carried=frozenset(name for name, each in raw.classes.items() if each.carried),
@@ -192,12 +220,11 @@ def words() -> Words:
         pointers=_set(raw.pointers),
         persons=_set(raw.persons),
         auxiliaries=_set(raw.auxiliaries),
-        conditions=_set(raw.prepositions["condition"]),
-        subjects=_set(raw.prepositions["subject"]),
+        conditions=_set(raw.prepositions.condition),
+        subjects=_set(raw.prepositions.subject),
         expletives=_pattern(raw.expletives),
         consequences=_pattern(raw.consequences),
         relatives=_set(raw.relatives),
-        conditionals=_set(raw.conditionals),
         function=function,
         examples=raw.examples,
     )

@@ -1,10 +1,8 @@
 """A question as both arms take it."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.models.base import Embedder
 from engine.retrieval.vocabulary import readings
 from engine.storage.vocabulary_store import Vocabulary
 from engine.text.lexemes import Term, content_words, query_terms
@@ -15,11 +13,10 @@ _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 
 @dataclass(frozen=True)
 class Query:
-    """The text as it is encoded, its terms and one vector a space."""
+    """The text as it is encoded, and its terms."""
 
     text: str
     terms: tuple[Term, ...]
-    vectors: dict[str, list[float]]
 
 
 def has_topic(text: str) -> bool:
@@ -27,8 +24,8 @@ def has_topic(text: str) -> bool:
     return bool(content_words(text))
 
 
-def build_query(text: str, vocabulary: Vocabulary, embedders: Sequence[Embedder]) -> Query:
-    """Read a question's words by the corpus' vocabulary and encode it once for all arms.
+def build_query(text: str, vocabulary: Vocabulary) -> Query:
+    """Read a question's words by the corpus' vocabulary.
 
     Raises:
         ValueError: the text names no topic.
@@ -37,9 +34,7 @@ def build_query(text: str, vocabulary: Vocabulary, embedders: Sequence[Embedder]
     if not words:
         raise ValueError("A question needs a word that names something.")
     read = {word: readings(word, vocabulary) for word in words}
-    corrected = respelt(text, read)
-    vectors = {embedder.space: embedder.queries([corrected])[0].tolist() for embedder in embedders}
-    return Query(corrected, tuple(query_terms([read[word] for word in words])), vectors)
+    return Query(respelt(text, read), tuple(query_terms([read[word] for word in words])))
 
 
 def respelt(text: str, read: dict[str, tuple[str, ...]]) -> str:

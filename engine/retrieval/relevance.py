@@ -49,9 +49,19 @@ class Relevance:
 @lru_cache
 def calibration(spaces: tuple[str, ...]) -> Calibration:
     """The calibration of a set of spaces; one that was never calibrated has floors of 0 and a guessed threshold."""
-    raw: Mapping[str, dict[str, object]] = yaml.safe_load(_CALIBRATION.read_text(encoding="utf-8"))
+    raw = _calibrations()
     found = raw.get("+".join(spaces)) or {**raw["uncalibrated"], "floors": dict.fromkeys(spaces, 0.0)}
     return Calibration.model_validate(found)
+
+
+def has_calibration(spaces: tuple[str, ...]) -> bool:
+    """Whether a set of spaces was calibrated; the threshold of any other is a guess."""
+    return "+".join(spaces) in _calibrations()
+
+
+def _calibrations() -> Mapping[str, dict[str, object]]:
+    found: Mapping[str, dict[str, object]] = yaml.safe_load(_CALIBRATION.read_text(encoding="utf-8"))
+    return found
 
 
 def relevance(candidate: Candidate, spaces: Sequence[str], settings: Calibration) -> Relevance:

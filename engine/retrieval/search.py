@@ -1,4 +1,4 @@
-"""The medical search: vocabulary, encoders, one round trip for both arms, then pure ranking."""
+"""The medical search: vocabulary, then both arms while the slower encoders still encode, then pure ranking."""
 
 import asyncio
 import logging
@@ -15,7 +15,8 @@ from engine.retrieval.rerank import rerank
 from engine.retrieval.trained import TrainedModel, trained_model
 from engine.retrieval.vocabulary import known_lookups, stranger_lookups, strangers
 from engine.settings import Fusion
-from engine.storage.search_store import Candidate, search
+from engine.storage.search_store import Candidate, score
+from engine.storage.search_store import find as find_candidates
 from engine.storage.sessions import Database
 from engine.storage.vocabulary_store import look_up
 from engine.text.lexemes import content_words
@@ -51,10 +52,18 @@ class Found:
 
 
 @dataclass(frozen=True)
+class Gathered:
+    """A question's vectors, one a space, and what was found by them."""
+
+    vectors: dict[str, list[float]]
+    candidates: list[Candidate]
+
+
+@dataclass(frozen=True)
 class SearchOptions:
     """How candidates are found, ordered and gated; see the settings of the same names."""
 
-    pool: int = 100
+    pool: int = 130
     fusion: Fusion = "trained"
     languages: Literal["all", "other"] = "all"
     threshold: float | None = None
@@ -93,7 +102,7 @@ class CorpusSearch:
             await asyncio.to_thread(self._reranker.warm_up)
 
     async def query(self, text: str) -> Query:
-        """Read and encode a question off the event loop.
+        """Read a question's words by the corpus' vocabulary.
 
         Raises:
             ValueError: there is nothing to look for.
@@ -108,24 +117,46 @@ class CorpusSearch:
             others = await asyncio.to_thread(stranger_lookups, unknown)
             async with self.database.transaction() as connection:
                 vocabulary = vocabulary.joined(await look_up(connection, *others))
-        return await asyncio.to_thread(build_query, text, vocabulary, self._embedders)
+        return await asyncio.to_thread(build_query, text, vocabulary)
 
-    async def candidates(self, query: Query) -> list[Candidate]:
-        """What both arms found, with all scores, unordered. Raises StorageError."""
-        vectors: dict[str, Sequence[float]] = {space: query.vectors[space] for space in self.spaces}
+    async def gather(self, query: Query) -> Gathered:
+        """What the first encoder and the words find, with all scores, unordered.
+
+        The other encoders are slower: they encode while the database looks, and score what it found (decision 13).
+
+        Raises:
+            StorageError: the database refused or could not be reached.
+            ModelError: an encoder failed.
+        """
+        leading, *others = self._embedders
+        (vector, candidates), vectors = await asyncio.gather(
+            self._find(leading, query), asyncio.gather(*(_encode(embedder, query.text) for embedder in others))
+        )
+        known = {leading.space: vector}
         async with self.database.transaction() as connection:
-            return await search(connection, "global", vectors, query.terms, self._options.pool)
+            for embedder, of_space in zip(others, vectors, strict=True):
+                known[embedder.space] = of_space
+                candidates = await score(connection, "global", embedder.space, of_space, candidates)
+        return Gathered(known, candidates)
+
+    async def _find(self, embedder: Embedder, query: Query) -> tuple[list[float], list[Candidate]]:
+        vector = await _encode(embedder, query.text)
+        async with self.database.transaction() as connection:
+            return vector, await find_candidates(
+                connection, "global", embedder.space, vector, query.terms, self._options.pool
+            )
 
     async def find(self, query: Query, lang: str) -> Found:
         """Documents for a question, best first, ungated. Raises StorageError, ModelError."""
-        candidates = await self.candidates(query)
+        gathered = await self.gather(query)
+        candidates = gathered.candidates
         if self._options.languages == "other":
             candidates = [candidate for candidate in candidates if candidate.lang != lang]
         chunks = score_chunks(candidates, self.spaces, self._calibration, self._options.fusion)
         if self._model is None:
             documents = rank_documents(chunks, lang)
         else:
-            documents = rank_trained(chunks, lang, self._model, query.vectors)
+            documents = rank_trained(chunks, lang, self._model, gathered.vectors)
         if self._reranker is None:
             return Found(tuple(documents), tuple(chunks))
         found = await asyncio.to_thread(rerank, query.text, documents, self._reranker, self._options.rerank_top)
@@ -137,6 +168,12 @@ class CorpusSearch:
         if self._reranker is not None:
             return RERANKED_THRESHOLD
         return self._model.coefficients.threshold if self._model else self._calibration.threshold
+
+
+async def _encode(embedder: Embedder, text: str) -> list[float]:
+    vectors = await asyncio.to_thread(embedder.queries, [text])
+    vector: list[float] = vectors[0].tolist()
+    return vector
 
 
 def _fitting(embedders: Sequence[Embedder]) -> TrainedModel | None:

@@ -4,6 +4,9 @@ All three are linear over frozen vectors and scores: deterministic, quick, and o
 embedded encoders and the shipped corpus; spaces without a file here are ranked by similarity alone.
 """
 
+import hashlib
+import io
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +16,7 @@ from typing import Any
 import numpy as np
 import yaml
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from engine.models.base import ModelError
 from engine.retrieval.evidence import FEATURES, Evidence
@@ -42,7 +45,23 @@ class Coefficients(BaseModel):
     """Weight of each gate feature in the log-odds that the document answers the question."""
     gate_intercept: float
     threshold: float = Field(ge=0, le=1)
+    arrays: str = ""
+    """SHA-256 of the file of arrays that belongs to these numbers, in hexadecimal."""
     provenance: dict[str, Any]
+
+    @field_validator("order")
+    @classmethod
+    def _names_each_feature(cls, order: dict[str, float]) -> dict[str, float]:
+        if set(order) != set(FEATURES):
+            raise ValueError("the features of the order are others")
+        return order
+
+    @field_validator("gate")
+    @classmethod
+    def _names_each_gate_feature(cls, gate: dict[str, float]) -> dict[str, float]:
+        if set(gate) != set(GATE_FEATURES):
+            raise ValueError("the features of the gate are others")
+        return gate
 
 
 @dataclass(frozen=True)
@@ -113,14 +132,27 @@ def trained_model(spaces: tuple[str, ...], folder: Path = FOLDER) -> TrainedMode
     """What was learnt for these spaces; None where nothing was.
 
     Raises:
-        ModelError: the two files of a model do not belong together.
+        ModelError: a file is damaged, or the two files of a model do not belong together.
     """
     name = "+".join(spaces)
+    try:
+        return _read(spaces, folder, name)
+    except (OSError, ValueError, KeyError, EOFError, yaml.YAMLError, zipfile.BadZipFile, ValidationError) as error:
+        raise ModelError(
+            f"{name}: the files of the trained model are damaged or do not belong together ({type(error).__name__}). "
+            "Restore them, or run `anamnesis train retrieval`."
+        ) from None
+
+
+def _read(spaces: tuple[str, ...], folder: Path, name: str) -> TrainedModel | None:
     path = folder / f"{name}.yaml"
     if not path.is_file():
         return None
     coefficients = Coefficients.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    with np.load(folder / f"{name}.npz", allow_pickle=False) as stored:
+    content = (folder / f"{name}.npz").read_bytes()
+    if hashlib.sha256(content).hexdigest() != coefficients.arrays:
+        raise ValueError("hash")
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
         arrays = {key: np.asarray(stored[key]) for key in stored.files}
     projection = Projection(
         topics=tuple(str(topic) for topic in arrays["topics"]),
@@ -132,9 +164,7 @@ def trained_model(spaces: tuple[str, ...], folder: Path = FOLDER) -> TrainedMode
         off_corpus_bias=float(arrays["off_corpus_bias"]),
     )
     if coefficients.spaces != spaces or projection.weights.shape != (len(projection.centre), len(projection.topics)):
-        raise ModelError(
-            f"{name}: the files of the trained model do not belong together. Run `anamnesis train retrieval`."
-        )
+        raise ValueError("shape")
     return TrainedModel(coefficients, projection)
 
 
@@ -142,8 +172,9 @@ def save(model: TrainedModel, folder: Path = FOLDER) -> None:
     """Write both files; equal models give equal files."""
     folder.mkdir(parents=True, exist_ok=True)
     name, part = "+".join(model.coefficients.spaces), model.projection
+    content = io.BytesIO()
     np.savez(
-        folder / f"{name}.npz",
+        content,
         topics=np.asarray(part.topics),
         centre=part.centre,
         scale=part.scale,
@@ -152,6 +183,8 @@ def save(model: TrainedModel, folder: Path = FOLDER) -> None:
         off_corpus_weights=part.off_corpus_weights,
         off_corpus_bias=np.asarray(part.off_corpus_bias),
     )
-    text = yaml.safe_dump(model.coefficients.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    (folder / f"{name}.npz").write_bytes(content.getvalue())
+    learnt = model.coefficients.model_copy(update={"arrays": hashlib.sha256(content.getvalue()).hexdigest()})
+    text = yaml.safe_dump(learnt.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
     (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
     trained_model.cache_clear()

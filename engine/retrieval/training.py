@@ -20,7 +20,7 @@ FOLDS = 5
 SECOND_SPACE_SCALE = 3.0
 """The second encoder's vectors lie in a narrow cone: centred, they are this much shorter than the first one's."""
 PASSAGE_WEIGHT = 0.5
-"""Weight of a passage of the corpus beside 1 of a question, in the topic head."""
+"""Weight of a passage of the corpus or a name beside 1 of a question, in the topic head."""
 HEAD_C = 30.0
 """Inverse regularisation of the topic head; of 3, 10 and 30 the best log-loss out of fold."""
 OFF_CORPUS_C = 3.0
@@ -45,7 +45,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage of the corpus with its topic, one vector a space."""
+    """A passage of the corpus, or a name, with its topic, one vector a space."""
 
     topic: str
     vectors: Mapping[str, Sequence[float]]
@@ -63,10 +63,13 @@ def train(
     samples: Sequence[Sample],
     held_out: Sequence[Sample],
     passages: Sequence[Passage],
+    names: Sequence[Passage],
     spaces: Sequence[Space],
     provenance: Mapping[str, Any],
 ) -> TrainedModel:
     """Learn from `samples`; the threshold also keeps what it must of `held_out`, which nothing else learns from.
+
+    The head also learns the topics of `passages`, and of their `names`, encoded as questions are.
 
     Raises:
         ValueError: there are no answerable samples, or no unanswerable ones.
@@ -74,7 +77,7 @@ def train(
     samples = sorted(samples, key=lambda sample: sample.id)
     if not any(sample.topics for sample in samples) or all(sample.topics for sample in samples):
         raise ValueError("Training needs questions that the corpus answers and questions that it does not.")
-    frame = _Frame.of(samples, passages, spaces)
+    frame = _Frame.of(samples, passages, names, spaces)
     folds = np.asarray([int(hashlib.sha256(sample.id.encode()).hexdigest(), 16) % FOLDS for sample in samples])
     parts: list[Projection] = [frame.fit(folds != fold) for fold in range(FOLDS)]
     floors = [space.floor for space in spaces]
@@ -120,31 +123,37 @@ class _Frame:
     questions: Floats
     labels: NDArray[np.int64]
     """Topic of each question; -1: none."""
-    passages: Floats
-    passage_labels: NDArray[np.int64]
+    texts: Floats
+    """Passages and names."""
+    text_labels: NDArray[np.int64]
 
     @classmethod
-    def of(cls, samples: Sequence[Sample], passages: Sequence[Passage], spaces: Sequence[Space]) -> "_Frame":
-        names = [space.name for space in spaces]
+    def of(
+        cls, samples: Sequence[Sample], passages: Sequence[Passage], names: Sequence[Passage], spaces: Sequence[Space]
+    ) -> "_Frame":
         topics = tuple(sorted({sample.topics[0] for sample in samples if sample.topics}))
         place = {topic: at for at, topic in enumerate(topics)}
-        questions = np.asarray([np.concatenate([sample.vectors[name] for name in names]) for sample in samples])
-        sizes = [len(samples[0].vectors[name]) for name in names]
-        scale = np.repeat([1.0, SECOND_SPACE_SCALE][: len(names)], sizes)
+        questions = _joined([sample.vectors for sample in samples], spaces)
+        sizes = [len(samples[0].vectors[space.name]) for space in spaces]
+        scale = np.repeat([1.0, SECOND_SPACE_SCALE][: len(spaces)], sizes)
         centre = questions.mean(axis=0)
-        known = [passage for passage in passages if passage.topic in place]
-        texts = np.asarray([np.concatenate([passage.vectors[name] for name in names]) for passage in known])
-        texts = texts.reshape(len(known), len(scale))
-        # Passages lie elsewhere than questions: each kind is centred by its own mean.
-        middle = texts.mean(axis=0) if len(texts) else centre
+        texts: list[Floats] = []
+        labels: list[int] = []
+        # Passages and names lie elsewhere than questions: each kind is centred by its own mean.
+        for kind in (passages, names):
+            known = [text for text in kind if text.topic in place]
+            if known:
+                vectors = _joined([text.vectors for text in known], spaces)
+                texts.append((vectors - vectors.mean(axis=0)) * scale)
+                labels += [place[text.topic] for text in known]
         return cls(
             topics,
             centre.astype(np.float32),
             scale.astype(np.float32),
             (questions - centre) * scale,
             np.asarray([place[sample.topics[0]] if sample.topics else -1 for sample in samples]),
-            (texts - middle) * scale,
-            np.asarray([place[passage.topic] for passage in known], np.int64),
+            np.vstack([np.empty((0, len(scale))), *texts]),
+            np.asarray(labels, np.int64),
         )
 
     def fit(self, chosen: NDArray[np.bool_]) -> Projection:
@@ -154,9 +163,9 @@ class _Frame:
         on_topic = chosen & (self.labels >= 0)
         head = LogisticRegression(C=HEAD_C, max_iter=300)
         head.fit(
-            np.vstack([self.questions[on_topic], self.passages]),
-            np.concatenate([self.labels[on_topic], self.passage_labels]),
-            sample_weight=np.r_[np.ones(on_topic.sum()), np.full(len(self.passages), PASSAGE_WEIGHT)],
+            np.vstack([self.questions[on_topic], self.texts]),
+            np.concatenate([self.labels[on_topic], self.text_labels]),
+            sample_weight=np.r_[np.ones(on_topic.sum()), np.full(len(self.texts), PASSAGE_WEIGHT)],
         )
         weights = np.zeros((len(self.scale), len(self.topics)))
         bias = np.full(len(self.topics), -50.0)
@@ -174,6 +183,10 @@ class _Frame:
             off.coef_[0].astype(np.float32),
             float(off.intercept_[0]),
         )
+
+
+def _joined(vectors: Sequence[Mapping[str, Sequence[float]]], spaces: Sequence[Space]) -> Floats:
+    return np.asarray([np.concatenate([of_text[space.name] for space in spaces]) for of_text in vectors])
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,11 @@ class StorageError(RuntimeError):
     """A database fault that a person can mend; its text holds no data of a user's."""
 
 
+class OtherVectorsError(StorageError):
+    """The stored vectors are those of another encoder than the one that asks."""
+
+
+_OTHER_VECTORS = "P0001"
 _CURES = {
     "28P01": "The password was refused. Correct the password in the URL.",
     "28000": "The login was refused. Check the user in the URL and the server's pg_hba.conf.",
@@ -20,7 +25,7 @@ _CURES = {
     "42P01": "A table is missing. Run `anamnesis migrate`.",
     "42883": "A function is missing. Run `anamnesis migrate`.",
     "3F000": "A schema is missing. Run `anamnesis migrate --bootstrap` as the administrator.",
-    "P0001": "The vectors stored there are not those of the active embedder. Run `anamnesis reembed`.",
+    _OTHER_VECTORS: "The vectors stored there are not those of the active embedder. Run `anamnesis reembed`.",
     "0A000": "The server lacks a feature. PostgreSQL 16 with pgvector 0.8 or newer is needed.",
     "40001": "Another process changed the same rows; nothing was written. Try again.",
     "40P01": "Two processes waited for each other and this one was stopped; nothing was written. Try again.",
@@ -61,7 +66,8 @@ def explain(error: sa.exc.DBAPIError | psycopg.Error, url: str) -> StorageError:
         said = _login_fault(str(original), where)
     else:
         said = f"A statement could not be sent ({type(original).__name__})."
-    return StorageError(f"Database {where.database!r} at {address}: {said}")
+    kind = OtherVectorsError if state == _OTHER_VECTORS else StorageError
+    return kind(f"Database {where.database!r} at {address}: {said}")
 
 
 def _login_fault(text: str, where: URL) -> str:

@@ -1,7 +1,7 @@
-"""The search round trip: both arms and all scores in one statement."""
+"""Search in the store: one statement for both arms, and another for each encoder that only scores what they found."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import sqlalchemy as sa
@@ -15,7 +15,10 @@ Scope = Literal["global", "personal"]
 _SEARCH = sa.text(
     "SELECT chunk, document, topic, lang, title, source, ordinal, section, content, "
     "       cosine, sentence_cosine, lexical, coverage, terms, unknown, covered, rarity "
-    "  FROM knowledge.search(:scope, :spaces, :vectors, :stems, :exacts, :pool, :slots)"
+    "  FROM knowledge.search(:scope, :space, :vector, :stems, :exacts, :pool, :slots)"
+)
+_COSINES = sa.text(
+    "SELECT chunk, cosine, sentence_cosine FROM knowledge.cosines(:scope, :space, :vector, CAST(:chunks AS uuid[]))"
 )
 
 
@@ -50,24 +53,24 @@ class Candidate:
     """Inverse document frequency of each slot, the same for all candidates of a query."""
 
 
-async def search(
+async def find(
     connection: AsyncConnection,
     scope: Scope,
-    vectors: dict[str, Sequence[float]],
+    space: str | None,
+    vector: Sequence[float],
     terms: Sequence[Term],
     pool: int,
 ) -> list[Candidate]:
-    """Candidates of all arms, at most `pool` an arm, in the order of their ids.
+    """Candidates of both arms, at most `pool` an arm, in the order of their ids; without a space, of the lexical arm.
 
-    `vectors` holds one query vector a space. The scope `personal` means the tenant
-    of the transaction, and nothing without one.
+    The scope `personal` means the tenant of the transaction, and nothing without one.
     """
     rows = await connection.execute(
         _SEARCH,
         {
             "scope": scope,
-            "spaces": list(vectors),
-            "vectors": [to_literal(vector) for vector in vectors.values()],
+            "space": space,
+            "vector": to_literal(vector) if space else None,
             "stems": [term.stem for term in terms],
             "exacts": [term.exact for term in terms],
             "pool": pool,
@@ -85,8 +88,8 @@ async def search(
             ordinal=row.ordinal,
             section=row.section,
             content=row.content,
-            cosine=tuple(row.cosine),
-            sentence_cosine=tuple(row.sentence_cosine),
+            cosine=(row.cosine,) if space else (),
+            sentence_cosine=(row.sentence_cosine,) if space else (),
             lexical=row.lexical,
             coverage=row.coverage,
             terms=row.terms,
@@ -96,3 +99,39 @@ async def search(
         )
         for row in rows
     ]
+
+
+async def score(
+    connection: AsyncConnection, scope: Scope, space: str, vector: Sequence[float], found: Sequence[Candidate]
+) -> list[Candidate]:
+    """The same candidates with their cosines in one more space."""
+    rows = await connection.execute(
+        _COSINES,
+        {"scope": scope, "space": space, "vector": to_literal(vector), "chunks": [item.chunk for item in found]},
+    )
+    cosines = {str(row.chunk): (row.cosine, row.sentence_cosine) for row in rows}
+    missing = (None, None)  # deleted since it was found
+    return [
+        replace(
+            item,
+            cosine=(*item.cosine, cosines.get(item.chunk, missing)[0]),
+            sentence_cosine=(*item.sentence_cosine, cosines.get(item.chunk, missing)[1]),
+        )
+        for item in found
+    ]
+
+
+async def search(
+    connection: AsyncConnection,
+    scope: Scope,
+    vectors: Mapping[str, Sequence[float]],
+    terms: Sequence[Term],
+    pool: int,
+) -> list[Candidate]:
+    """Find by the first of the spaces and by words, then score in the others; see `find`."""
+    leading, *others = vectors or [None]
+    candidates = await find(connection, scope, leading, vectors[leading] if leading else (), terms, pool)
+    for space in others:
+        if space is not None:
+            candidates = await score(connection, scope, space, vectors[space], candidates)
+    return candidates

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from engine.storage.errors import StorageError
+from engine.storage.errors import OtherVectorsError, StorageError
 
 CANARY = "канарейка-7f3a"
 
@@ -143,6 +143,11 @@ def test_an_unknown_address_or_method_is_a_problem(client, method, path, status)
 
 
 def test_where_the_database_is_stays_in_the_log(client, bearer, fake, caplog):
+    fake.fault = OtherVectorsError("Database 'anamnesis' at /srv/secret/run: The vectors are not those.")
+    assert (
+        "another encoder"
+        in is_problem(client.post("/v1/chat", json={"question": CANARY}, headers=bearer()), 503)["detail"]
+    )
     fake.fault = StorageError("Database 'anamnesis' at /srv/secret/run: It cannot be reached.")
     answer = client.post("/v1/chat", json={"question": CANARY}, headers=bearer())
     for told in (answer, client.get("/readyz")):

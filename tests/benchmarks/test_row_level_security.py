@@ -22,15 +22,15 @@ def test_search_at_5000_rows_costs_at_most_three_times_the_same_without_row_leve
         run_script(connection, "ANALYZE knowledge.chunk")
         run_script(connection, "ANALYZE knowledge.embedding_test384")
     vector = to_literal(unit_vector(3, 384))
-    parameters = {"vectors": [vector], "stems": ["n42", "common"], "exacts": ["=n42", "=common"]}
+    parameters = {"vector": vector, "stems": ["n42", "common"], "exacts": ["=n42", "=common"]}
     guarded = sa.text(
-        "SELECT count(*) FROM knowledge.search('personal', '{test384}', :vectors, :stems, :exacts, 40, '{0,1}')"
+        "SELECT count(*) FROM knowledge.search('personal', 'test384', :vector, :stems, :exacts, 40, '{0,1}')"
     )
     with owner_connection(urls.admin) as owner:
-        statement = owner.execute(sa.text("SELECT knowledge.search_statement('{test384}')")).scalar_one()
-        run_script(owner, f"PREPARE plain (uuid, text[], text[], text[], integer, integer[]) AS {statement}")
+        statement = owner.execute(sa.text("SELECT knowledge.search_statement('test384')")).scalar_one()
+        run_script(owner, f"PREPARE plain (uuid, text, text[], text[], integer, integer[]) AS {statement}")
         lexemes = "ARRAY['n42', 'common'], ARRAY['=n42', '=common']"
-        plain = f"EXECUTE plain ('{user}', ARRAY['{vector}'], {lexemes}, 40, ARRAY[0, 1])"
+        plain = f"EXECUTE plain ('{user}', '{vector}', {lexemes}, 40, ARRAY[0, 1])"
         engine = as_role["engine"]
         engine.execute(sa.text("SELECT set_config('anamnesis.user_id', :user, false)"), {"user": str(user)})
         ratios = []

@@ -7,7 +7,9 @@ import httpx
 import pytest
 
 from engine.storage.embedded import EmbeddedPostgres
+from tests.cli.observe import status
 from tests.cli.site import Site
+from tests.models.tiny import make_reranker
 from tests.polling import eventually
 
 KEYS = {f"ANAMNESIS_{name}_KEY": name[0].lower() * 32 for name in ("HASH", "JWT", "CONSOLE")}
@@ -89,6 +91,45 @@ def test_a_language_model_that_is_not_there(site, own):
     code, found = findings(site, ANAMNESIS_LLM_URL="http://127.0.0.1:1/v1", ANAMNESIS_LLM_MODEL="any")
     assert code == 1
     assert "not reachable" in found["language model"]["found"]
+
+
+def test_a_threshold_that_is_calibrated(site, own):
+    _, found = findings(site)
+    assert found["relevance threshold"]["found"] == "made for the active models"
+    assert "not calibrated" not in site.run("status").stdout
+    assert status(site)["threshold"] == {"guessed": False}
+
+
+def test_a_threshold_that_is_a_guess_is_told_by_doctor_and_status(site, own):
+    other = {"ANAMNESIS_EMBEDDER": "sentence_transformers", "ANAMNESIS_EMBEDDER_MODEL": "/nowhere/other-encoder"}
+    told = "the relevance threshold is not calibrated for these encoders"
+    _, found = findings(site, **other)
+    assert found["relevance threshold"]["ok"], "it stops nothing"
+    assert told in found["relevance threshold"]["found"]
+    assert told in site.run("status", **other).stdout.lower()
+    assert json.loads(site.run("status", "--json", **other).stdout)["threshold"] == {"guessed": True}
+    chosen = other | {"ANAMNESIS_RELEVANCE_THRESHOLD": "0.4"}
+    _, found = findings(site, **chosen)
+    assert told not in found["relevance threshold"]["found"]
+    assert told not in site.run("status", **chosen).stdout.lower()
+
+
+def test_a_reranker_that_is_not_there_is_told_in_one_line(site, own):
+    code, found = findings(site, ANAMNESIS_RERANKER_MODEL="/nowhere/reranker")
+    assert code == 1
+    assert not found["reranker"]["ok"]
+    assert "/nowhere/reranker" in found["reranker"]["found"]
+    assert "\n" not in found["reranker"]["found"]
+    assert findings(site)[1]["reranker"]["found"].startswith("not configured")
+
+
+@pytest.mark.parametrize(("fitting", "ok"), [(6.0, True), (-6.0, False)])
+def test_a_reranker_is_tried_on_pairs(site, own, tmp_path, fitting, ok):
+    pytest.importorskip("sentence_transformers", reason="needs the extra models")
+    folder = make_reranker(tmp_path / "reranker", fitting=fitting)
+    _, found = findings(site, ANAMNESIS_RERANKER_MODEL=str(folder), ANAMNESIS_MODELS_DEVICE="cpu")
+    assert found["reranker"]["ok"] == ok
+    assert ok or "is no reranker that can be used" in found["reranker"]["found"]
 
 
 def test_a_secret_that_is_open_to_others(site, own):

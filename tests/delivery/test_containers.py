@@ -17,6 +17,11 @@ from tests.delivery.dockerfile import assignments, instructions, send_context
 
 ROOT = Path(__file__).parents[2]
 OTHER_VARIABLES = {"ANAMNESIS_CONSOLE_USERS"}
+OF_THE_IMAGE = {"state_dir", "corpus_dir", "models_dir", "api_host", "api_port", "console_host", "console_port"}
+"""Settings that say where things are inside a container."""
+FOR_MEASURING = {"languages"}
+FIXED = {"max_body"}
+"""The proxy has a limit of its own, which would have to follow."""
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +179,26 @@ def test_every_variable_is_a_setting(dockerfile, compose):
     assert named <= settings | OTHER_VARIABLES
 
 
+def test_every_setting_reaches_a_container_or_is_not_meant_to(compose):
+    """A new setting belongs into compose.yaml and .env.example, or into one of the lists above."""
+    forwarded = {
+        name.removeprefix("ANAMNESIS_").lower()
+        for service in compose["services"].values()
+        for name in service.get("environment", {})
+        if name.startswith("ANAMNESIS_")
+    }
+    kept = OF_THE_IMAGE | FOR_MEASURING | FIXED
+    assert forwarded | kept == set(Settings.model_fields)
+    assert not forwarded & kept
+
+
+def test_what_is_offered_has_the_name_that_the_engine_reads(compose):
+    for service in compose["services"].values():
+        for name, value in service.get("environment", {}).items():
+            if (told := re.fullmatch(r"\$\{(ANAMNESIS_\w+)(?::.*)?\}", str(value))) is not None:
+                assert told[1] == name
+
+
 def test_every_secret_is_asked_for_and_none_is_given(compose):
     text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
@@ -181,9 +206,8 @@ def test_every_secret_is_asked_for_and_none_is_given(compose):
     offered = dict(line.split("=", 1) for line in example.splitlines() if line and not line.startswith("#"))
     assert asked == set(offered)
     assert set(offered.values()) == {""}
-    optional = {f"ANAMNESIS_{name}" for name in ("LLM_URL", "LLM_KEY", "LLM_MODEL")}
-    optional |= {f"ANAMNESIS_{name}" for name in ("EMBEDDER", "EMBEDDER_MODEL", "RERANKER_MODEL")} | {"EXTRAS"}
-    assert asked - optional <= set(re.findall(r"\$\{(\w+):\?", text)), "a missing secret must stop the start"
+    secrets = {name for name in asked if re.search("KEY|PASSWORD", name)} - {"ANAMNESIS_LLM_KEY"}
+    assert secrets == set(re.findall(r"\$\{(\w+):\?", text)), "a missing secret must stop the start"
     for service in compose["services"].values():
         for name, value in service.get("environment", {}).items():
             if re.search("KEY|PASSWORD|URL", name) and name != "ANAMNESIS_API_URL":
@@ -203,8 +227,8 @@ def test_each_service_gets_the_connections_that_it_needs_and_no_other(compose):
 def test_what_embeds_the_corpus_has_the_models_of_what_serves(compose):
     """Else the corpus would be embedded by another model than the questions, or a model be downloaded twice."""
     migrate, engine = compose["services"]["migrate"], compose["services"]["engine"]
-    named = {name for name in engine["environment"] if "EMBEDDER" in name}
-    assert named == {"ANAMNESIS_EMBEDDER", "ANAMNESIS_EMBEDDER_MODEL"}
+    named = {name for name in engine["environment"] if "EMBEDDER" in name or "MODELS_" in name}
+    assert named == {"ANAMNESIS_EMBEDDER", "ANAMNESIS_EMBEDDER_MODEL", "ANAMNESIS_MODELS_DEVICE"}
     for name in named:
         assert migrate["environment"][name] == engine["environment"][name]
     assert "models:/models" in migrate["volumes"]

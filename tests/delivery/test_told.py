@@ -9,6 +9,7 @@ import pytest
 import typer.main
 
 from engine.cli.main import app
+from engine.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("engine/cli", "engine/evaluation", "engine/models", "engine/wire", "engine/settings.py", "engine/keys.py")
@@ -41,6 +42,15 @@ def test_readme_names_commands_that_are_there():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     known = {name.split()[0] for name in commands()}
     assert set(re.findall(r"(?:^|`|\(|& )anamnesis ([a-z]+)", readme, re.MULTILINE)) <= known
+
+
+def test_readme_names_every_setting_and_no_other():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    settings = readme.partition("\n## Settings\n")[2].partition("\n## ")[0]
+    table = [line.split("|")[1] for line in settings.splitlines() if line.startswith("| `")]
+    named = {name for cell in table for name in re.findall(r"`(?:ANAMNESIS)?_([A-Z_]+)`", cell)}
+    named |= set(re.findall(r"\bANAMNESIS_([A-Z_]+)=", settings))
+    assert named == {name.upper() for name in Settings.model_fields}
 
 
 def sources() -> list[Path]:

@@ -9,6 +9,8 @@ import pytest
 
 from engine.cli.errors import run_guarded
 from engine.cli.main import app
+from engine.evaluation.provenance import trained_model_hash
+from engine.models.registry import embedders
 from engine.settings import Settings
 from engine.storage.embedded import ConnectionUrls
 
@@ -144,6 +146,32 @@ def test_the_record_says_which_threshold_was_in_force(command: Command, files: l
     assert 0 < calibrated < 1
     chosen = figures(command("run", *files, "--setting", "relevance_threshold=0.5", "--json"))
     assert chosen["settings"]["relevance_threshold"] == 0.5
+    assert chosen["provenance"]["threshold"] == 0.5
+
+
+def test_the_record_says_what_scored_and_which_trained_model_was_in_force(command: Command, files: list[str]) -> None:
+    trained = figures(command("run", *files, "--json"))["provenance"]
+    plain = figures(command("run", *files, "--setting", "fusion=rescored", "--json"))["provenance"]
+    spaces = [embedder.space for embedder in embedders(Settings())]
+    model = trained_model_hash(spaces)
+    assert trained["scorer"].startswith("trained over " if model else "similarity over ")
+    assert trained["trained_model"] == model
+    assert plain["scorer"].startswith("similarity over ")
+    assert plain["trained_model"] is None
+
+
+def test_two_runs_are_compared_with_what_one_of_them_lacks(command: Command, files: list[str], tmp_path: Path) -> None:
+    before = figures(command("run", *files, "--json"))["run"]
+    fewer = tmp_path / "answerable.jsonl"
+    fewer.write_text(fewer.read_text(encoding="utf-8").splitlines()[0], encoding="utf-8")
+    after = figures(command("run", *files, "--json"))["run"]
+    told = figures(command("compare", before, after, "--json"))
+    assert (told["metric"], told["pairs"][0]["n"]) == ("recall@4", 1)
+    assert told["after"] == {"unscored": 0, "missing": 1}
+    assert [(case["case_id"], case["why"]) for case in told["regressions"]] == [("a2", "missing")]
+    code, out, _ = command("compare", before, after)
+    assert code == 0
+    assert "after 0 unscored, 1 missing" in out
 
 
 def test_recorded_runs_are_imported_by_hand(command: Command, files: list[str], tmp_path: Path) -> None:
@@ -165,7 +193,7 @@ def test_the_chart_is_drawn_from_the_files_alone(command: Command, files: list[s
     assert figures(command("chart", "--out", out, "--history", tmp_path, "--json")) == {"out": str(out), "steps": []}
 
 
-@pytest.mark.parametrize("name", ["run", "list", "show", "gate-report", "import", "chart"])
+@pytest.mark.parametrize("name", ["run", "list", "show", "compare", "gate-report", "import", "chart"])
 def test_every_command_has_help_with_an_example(command: Command, name: str) -> None:
     code, out, _ = command(name, "--help")
     assert code == 0

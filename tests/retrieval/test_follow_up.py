@@ -1,20 +1,19 @@
 """Follow-ups: which questions are completed, with what, and the laws that hold for any dialogue."""
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.retrieval.follow_up import (
-    MAX_CARRIED,
-    MAX_TURNS,
-    MAX_WORD,
-    complete,
-    topic_stems,
-)
-from engine.retrieval.follow_up_words import Stems, WordDataError, plain, read, refuse_doubles, words
-from engine.text.lexemes import stem
+from engine.app import build_engine
+from engine.cli.errors import run_guarded
+from engine.retrieval import follow_up_words
+from engine.retrieval.follow_up import MAX_CARRIED, MAX_TURNS, MAX_WORD, complete
+from engine.retrieval.follow_up_words import Stems, WordDataError, load, plain, read, refuse_doubles, words
+from engine.settings import Settings
+from engine.storage.embedded import ConnectionUrls
 from engine.wire import Turn
 
 EXAMPLES = words().examples
@@ -88,26 +87,9 @@ def test_what_the_assistant_said_is_never_carried() -> None:
     assert complete("why is it low?", [assistant("Insulin.")]).reason == "nothing_to_carry"
 
 
-def test_of_a_turn_with_many_words_those_that_the_corpus_knows_are_carried() -> None:
-    before = "alpha beta gamma delta epsilon zeta eta ferritin"
-    known = topic_stems(["Ferritin (iron stores)", "blood tests"])
-    assert "ferritin" in complete("and in men?", user(before), known).carried
-    assert stem("test") not in known
-
-
-@pytest.mark.parametrize(
-    ("question", "completed"),
-    [
-        ("а если лететь на запад?", True),
-        ("what if I fly west?", True),
-        ("а если гемоглобин низкий?", False),  # another topic
-        ("а если лететь на запад, что брать?", False),  # a question that says what it asks
-    ],
-)
-def test_a_bare_condition_without_a_topic_of_the_corpus_is_a_follow_up(question: str, completed: bool) -> None:
-    known = topic_stems(["Гемоглобин", "Haemoglobin", "Джетлаг"])
-    assert complete(question, user("Как перенести джетлаг?"), known).completed is completed
-    assert not complete(question, user("Как перенести джетлаг?")).completed
+def test_of_a_turn_with_many_words_the_first_are_carried() -> None:
+    before = "alpha beta gamma delta epsilon zeta eta"
+    assert complete("and in men?", user(before)).carried == tuple(before.split())[:MAX_CARRIED]
 
 
 def test_nothing_is_older_than_the_last_turns() -> None:
@@ -142,6 +124,48 @@ def test_a_word_stands_in_one_class() -> None:
         refuse_doubles({"a": one, "b": other})
 
 
+DATA = follow_up_words._FILE.read_text(encoding="utf-8")
+DAMAGED = {
+    "cut off in a list": (DATA + "    - [", "while parsing"),
+    "not a mapping": ("words", "the file: Input should be a valid dictionary"),
+    "a part is missing": (DATA.replace("\nrelatives:", "\nsomething:"), "relatives: Field required"),
+    "a preposition's part is missing": (DATA.replace("\n  condition:", "\n  other:"), "prepositions.condition: Field"),
+    "a pattern that is none": (DATA.replace("\\bтогда", "(тогда"), "missing )"),
+    "a word in two classes": (DATA.replace("circumstances:\n  ru: ", "circumstances:\n  ru: низкий "), "stands in the"),
+    "another encoding": (DATA.encode("cp1251", "ignore"), "codec can't decode"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_file_of_words_is_told_by_its_name_in_one_line(tmp_path: Path, damage: str) -> None:
+    content, told = DAMAGED[damage]
+    path = tmp_path / "words.yaml"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(WordDataError) as caught:
+        load(path)
+    line = str(caught.value)
+    assert line.startswith("words.yaml: ")
+    assert told in line
+    assert "\n" not in line
+
+
+def test_a_damaged_file_of_words_stops_the_start_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before any question is asked, and whatever the question would be."""
+    monkeypatch.setattr(follow_up_words, "_FILE", tmp_path / "absent.yaml")
+    words.cache_clear()
+    urls = ConnectionUrls(admin="", engine="postgresql+psycopg://nobody@127.0.0.1:1/none", console="")
+    settings = Settings(state_dir=tmp_path, embedder="use")
+    try:
+        assert run_guarded(lambda: build_engine(settings, urls), debug=False) == 1
+    finally:
+        words.cache_clear()
+    said = capsys.readouterr().err.strip()
+    assert said.startswith("Error: absent.yaml: ")
+    assert "\n" not in said
+
+
 def test_a_single_letter_is_a_name_where_letters_name() -> None:
     assert [word.kind for word in read("витамин С")] == ["topic", "topic"]
     assert [word.kind for word in read("с витамином")] == ["function", "topic"]
@@ -156,10 +180,10 @@ _SAID = st.one_of(st.lists(st.sampled_from(_PIECES), max_size=12).map(" ".join),
 _HISTORY = st.lists(st.builds(Turn, role=st.sampled_from(["user", "assistant"]), text=_SAID), max_size=8)
 
 
-@given(_SAID, _HISTORY, st.lists(st.sampled_from(_PIECES), max_size=5).map(topic_stems))
-def test_completing_twice_is_completing_once(question: str, history: list[Turn], topics: frozenset[str]) -> None:
-    once = complete(question, history, topics)
-    assert complete(once.text, history, topics).text == once.text
+@given(_SAID, _HISTORY)
+def test_completing_twice_is_completing_once(question: str, history: list[Turn]) -> None:
+    once = complete(question, history)
+    assert complete(once.text, history).text == once.text
 
 
 @given(_SAID, _HISTORY)

@@ -41,12 +41,13 @@ def samples(first: int, count: int) -> list[Sample]:
     ]
 
 
+TITLES = [Passage(topic, {name: (3 * np.eye(5)[at]).tolist() for name in NAMES}) for at, topic in enumerate(TOPICS)]
 PASSAGES = [Passage(topic, {name: np.eye(5)[at].tolist() for name in NAMES}) for at, topic in enumerate(TOPICS)]
 
 
 @pytest.fixture(scope="module")
 def learnt() -> TrainedModel:
-    return train(samples(0, 12), samples(1_000, 6), PASSAGES, SPACES, {"corpus": "none"})
+    return train(samples(0, 12), samples(1_000, 6), PASSAGES, TITLES, SPACES, {"corpus": "none"})
 
 
 def ranked(model: TrainedModel, asked: Sample) -> list[tuple[str | None, float]]:
@@ -67,7 +68,7 @@ def test_what_was_learnt_holds_on_questions_that_were_not_seen(learnt: TrainedMo
 
 
 def test_training_does_not_depend_on_the_order_of_its_rows(learnt: TrainedModel) -> None:
-    other = train(samples(0, 12)[::-1], samples(1_000, 6)[::-1], PASSAGES, SPACES, {"corpus": "none"})
+    other = train(samples(0, 12)[::-1], samples(1_000, 6)[::-1], PASSAGES, TITLES, SPACES, {"corpus": "none"})
     assert other.coefficients == learnt.coefficients
     assert np.array_equal(other.projection.weights, learnt.projection.weights)
 
@@ -92,6 +93,26 @@ def test_files_of_two_models_are_refused(learnt: TrainedModel, tmp_path: Path) -
         trained_model(("other",), tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("first_chunk:", "first_chunkk:"), ("threshold:", "threshold: x"), ("arrays: ", "arrays: 0")]
+)
+def test_a_damaged_file_is_told_in_one_line(learnt: TrainedModel, tmp_path: Path, old: str, new: str) -> None:
+    save(learnt, tmp_path)
+    path = tmp_path / "use512+nano384.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    with pytest.raises(ModelError, match="train retrieval") as told:
+        trained_model(NAMES, tmp_path)
+    assert "\n" not in str(told.value)
+
+
+def test_arrays_of_another_training_are_refused(learnt: TrainedModel, tmp_path: Path) -> None:
+    save(learnt, tmp_path)
+    path = tmp_path / "use512+nano384.npz"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(ModelError, match="train retrieval"):
+        trained_model(NAMES, tmp_path)
+
+
 def test_spaces_that_nothing_was_learnt_for_have_no_model(tmp_path: Path) -> None:
     assert trained_model(NAMES, tmp_path) is None
 
@@ -99,7 +120,7 @@ def test_spaces_that_nothing_was_learnt_for_have_no_model(tmp_path: Path) -> Non
 @pytest.mark.parametrize("topic", [None, "iron"])
 def test_training_needs_both_kinds_of_questions(topic: str | None) -> None:
     with pytest.raises(ValueError, match="does not"):
-        train([sample(at, topic, "ru") for at in range(8)], [], PASSAGES, SPACES, {})
+        train([sample(at, topic, "ru") for at in range(8)], [], PASSAGES, TITLES, SPACES, {})
 
 
 def test_the_threshold_keeps_what_it_must_in_the_worst_language_of_the_worst_set() -> None:

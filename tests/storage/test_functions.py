@@ -104,7 +104,7 @@ def test_sql_and_python_name_the_same_owner_of_the_corpus(owner: Connection) -> 
     ).all()
     assert len(policies) >= 3
     assert [table for table, seen, written in policies if sentinel not in seen or sentinel not in written] == []
-    for function in ("knowledge.tenant()", "knowledge.search(text,text[],text[],text[],text[],integer,integer[])"):
+    for function in ("knowledge.tenant()", "knowledge.scope_user(text)"):
         source = owner.execute(
             sa.text("SELECT prosrc FROM pg_proc WHERE oid = CAST(:name AS regprocedure)"), {"name": function}
         ).scalar_one()

@@ -2,17 +2,18 @@
 
 import asyncio
 import threading
-import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from engine.knowledge.corpus import load_corpus
 from engine.knowledge.reembedding import reembed
 from engine.knowledge.seeding import seed
+from engine.models.base import Vectors
 from engine.storage.corpus_store import read_state
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.search_store import search
@@ -22,6 +23,7 @@ from tests.knowledge.support import CountingEmbedder, write, write_corpus
 from tests.storage.scratch import scratch_database
 
 CHUNKS = 20
+SECONDS = 60
 TERMS = [Term("iron", "=iron", 0)]
 
 
@@ -36,14 +38,6 @@ def corpus(tmp_path: Path) -> Path:
     return write_corpus(tmp_path)
 
 
-class Slow(CountingEmbedder):
-    """Takes its time, as an encoder does, so that many searches fall into a change."""
-
-    def passages(self, texts):  # type: ignore[no-untyped-def]
-        time.sleep(0.05)
-        return super().passages(texts)
-
-
 class Searcher(threading.Thread):
     """Searches until it is stopped, each time with the model that is in force."""
 
@@ -51,23 +45,42 @@ class Searcher(threading.Thread):
         super().__init__()
         self.found: Counter[str] = Counter()
         self.error: BaseException | None = None
-        self.slowest = 0.0
         self._url, self._models = url, models
         self._stop_asked = threading.Event()
+        self._ended = threading.Condition()
+        self._searches = 0
 
     def run(self) -> None:
         try:
             asyncio.run(self._search())
         except BaseException as error:
-            self.error = error
+            with self._ended:
+                self.error = error
+                self._ended.notify_all()
+
+    def searches_on(self) -> None:
+        """Wait until a search has begun and ended; one that hangs or fails is a fault of whoever is waiting."""
+        with self._ended:
+            goal = self._searches + 2  # the first to end may have begun before
+            assert self._ended.wait_for(lambda: self.error or self._searches >= goal, SECONDS), "no search ended"
+        if self.error is not None:
+            raise self.error
+
+    def stop(self) -> None:
+        self._stop_asked.set()
+        self.join(SECONDS)
+        assert not self.is_alive()
+        if self.error is not None:
+            raise self.error
 
     async def _search(self) -> None:
         database = Database(self._url, pool_size=1)
         try:
             while not self._stop_asked.is_set():
-                began = time.monotonic()
                 await self._once(database)
-                self.slowest = max(self.slowest, time.monotonic() - began)
+                with self._ended:
+                    self._searches += 1
+                    self._ended.notify_all()
         finally:
             await database.close()
 
@@ -77,78 +90,76 @@ class Searcher(threading.Thread):
             await connection.exec_driver_sql("LOCK TABLE knowledge.chunk IN ACCESS SHARE MODE")
             state = await connection.run_sync(read_state)
             assert state is not None
-            vectors = {space: self._models[model].queries(["iron"])[0] for space, model in state.models.items()}
-            rows = await search(connection, "global", vectors, TERMS, 50)
+            await self._look(connection, state.models)
+
+    async def _look(self, connection: AsyncConnection, models: Mapping[str, str]) -> None:
+        vectors = {space: self._models[model].queries(["iron"])[0] for space, model in models.items()}
+        rows = await search(connection, "global", vectors, TERMS, 50)
         assert len(rows) == CHUNKS
         assert all(None not in row.cosine + row.sentence_cosine for row in rows)
-        self.found["+".join(sorted(state.models.values()))] += 1
+        self.found["+".join(sorted(models.values()))] += 1
 
-    def stop(self) -> None:
-        self._stop_asked.set()
-        self.join(60)
-        assert not self.is_alive()
-        if self.error is not None:
-            raise self.error
+
+class EnginesOwnSearcher(Searcher):
+    """The engine's own way: no lock, no look at the models."""
+
+    async def _once(self, database: Database) -> None:
+        async with database.transaction() as connection:
+            await self._look(connection, {embedder.space: model for model, embedder in self._models.items()})
+
+
+class Watched(CountingEmbedder):
+    """An encoder that goes on when searches went on meanwhile: so each of its calls falls among searches."""
+
+    searchers: Sequence[Searcher] = ()
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        for searcher in self.searchers:
+            searcher.searches_on()
+        return super().passages(texts)
 
 
 @contextmanager
-def searching(url: str, *embedders: CountingEmbedder) -> Iterator[list[Searcher]]:
-    """Three at once."""
-    threads = [Searcher(url, {embedder.model: embedder for embedder in embedders}) for _ in range(3)]
-    for thread in threads:
-        thread.start()
+def searching(searchers: Sequence[Searcher], *watched: Watched) -> Iterator[None]:
+    """All at once, before what happens within, all through it and after it."""
+    for searcher in searchers:
+        searcher.start()
     try:
-        yield threads
-        time.sleep(0.3)
+        for searcher in searchers:
+            searcher.searches_on()
+        for embedder in watched:
+            embedder.searchers = searchers
+        yield
+        for searcher in searchers:
+            searcher.searches_on()
     finally:
-        for thread in threads:
-            thread.stop()
+        for searcher in searchers:
+            searcher.stop()
 
 
 def test_searches_go_on_while_one_model_takes_the_place_of_another(place: ConnectionUrls, corpus: Path) -> None:
+    """That a search waits for no encoder is in the encoders: they wait for searches."""
     first = CountingEmbedder()
-    second = Slow("count/2", dimension=5)
-    third = Slow("other/1", "other6", 6)
-    fourth = Slow("count/4", dimension=7)
+    others = Watched("count/2", dimension=5), Watched("other/1", "other6", 6), Watched("count/4", dimension=7)
+    second, third, fourth = others
     seed(place.admin, load_corpus(corpus), [first])
-    with searching(place.engine, first, second, third, fourth) as threads:
+    searchers = [Searcher(place.engine, {each.model: each for each in (first, *others)}) for _ in range(3)]
+    with searching(searchers, *others):
         for embedders in ([second], [third], [third, fourth], [first]):
             reembed(place.admin, lambda: load_corpus(corpus), embedders)
-    for thread in threads:
-        assert {"count/1", "count/2", "other/1", "count/4+other/1"} <= set(thread.found)
-        # A search waits for the switch alone, and for no encoder: four documents of 0.1 s each lie before it.
-        assert thread.slowest < 10
+            for searcher in searchers:
+                searcher.searches_on()
+    for searcher in searchers:
+        assert set(searcher.found) == {"count/1", "count/2", "other/1", "count/4+other/1"}
+        assert all(embedder.calls for embedder in others)
 
 
 def test_searches_go_on_while_a_model_embeds_its_own_space_anew(place: ConnectionUrls, corpus: Path) -> None:
-    """The engine's own way: no lock, no look at the models."""
-    embedder = Slow()
+    embedder = Watched()
     seed(place.admin, load_corpus(corpus), [embedder])
-    faults: list[BaseException] = []
-    counts: list[int] = []
-    done = threading.Event()
-
-    async def search_on() -> None:
-        database = Database(place.engine, pool_size=1)
-        while not done.is_set():
-            async with database.transaction() as connection:
-                rows = await search(connection, "global", {"count4": embedder.queries(["iron"])[0]}, TERMS, 50)
-            assert all(None not in row.cosine + row.sentence_cosine for row in rows)
-            counts.append(len(rows))
-        await database.close()
-
-    def run() -> None:
-        try:
-            asyncio.run(search_on())
-        except BaseException as error:
-            faults.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    write(corpus, "iron", "en", "Another text about iron.")
-    reembed(place.admin, lambda: load_corpus(corpus), [embedder])
-    done.set()
-    thread.join(60)
-    assert faults == []
-    assert len(counts) > 5
-    assert set(counts) == {CHUNKS}
+    calls = embedder.calls
+    searcher = EnginesOwnSearcher(place.engine, {embedder.model: embedder})
+    with searching([searcher], embedder):
+        write(corpus, "iron", "en", "Another text about iron.")
+        reembed(place.admin, lambda: load_corpus(corpus), [embedder])
+    assert searcher.found[embedder.model] > embedder.calls - calls > 0

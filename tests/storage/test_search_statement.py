@@ -26,16 +26,29 @@ def spaced(owner: Connection) -> Connection:
     return owner
 
 
-def test_every_tenant_table_is_pruned_to_one_partition_under_a_generic_plan(spaced: Connection) -> None:
-    statement = spaced.execute(sa.text("SELECT knowledge.search_statement(:spaces)"), {"spaces": [SPACE]}).scalar_one()
+@pytest.mark.parametrize(
+    ("function", "types", "rest"),
+    [
+        (
+            "search_statement",
+            "uuid, text, text[], text[], integer, integer[]",
+            "ARRAY['common'], ARRAY['=common'], 10, ARRAY[0]",
+        ),
+        ("cosines_statement", "uuid, text, uuid[]", f"ARRAY['{uuid4()}'::uuid]"),
+    ],
+    ids=["search", "cosines"],
+)
+def test_every_tenant_table_is_pruned_to_one_partition_under_a_generic_plan(
+    spaced: Connection, function: str, types: str, rest: str
+) -> None:
+    statement = spaced.execute(sa.text(f"SELECT knowledge.{function}(:space)"), {"space": SPACE}).scalar_one()
     run_script(spaced, "SET LOCAL plan_cache_mode = force_generic_plan")
-    run_script(spaced, f"PREPARE search (uuid, text[], text[], text[], integer, integer[]) AS {statement}")
+    run_script(spaced, f"PREPARE asked ({types}) AS {statement}")
     vector = to_literal(unit_vector(1))
     plan = "\n".join(
         row[0]
         for row in spaced.exec_driver_sql(
-            f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE search ('{uuid4()}', ARRAY['{vector}'], "
-            "ARRAY['common'], ARRAY['=common'], 10, ARRAY[0])"
+            f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE asked ('{uuid4()}', '{vector}', {rest})"
         )
     )
     removed = [int(count) for count in re.findall(r"Subplans Removed: (\d+)", plan)]

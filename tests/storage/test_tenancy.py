@@ -11,7 +11,7 @@ from sqlalchemy.exc import ProgrammingError
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.migrate import owner_connection
 from engine.storage.schema import CHUNK_PARTITIONS, GLOBAL_USER_ID, metadata
-from engine.storage.search_store import search
+from engine.storage.search_store import score, search
 from engine.storage.sessions import Database, TenantError, tenant_id
 from engine.text.lexemes import Term
 from tests.storage.personal import SPACE, add_documents, unit_vector
@@ -116,7 +116,7 @@ def test_the_corpus_is_no_tenant_in_any_spelling(
         "SELECT id FROM knowledge.document",
         "UPDATE knowledge.document SET title = 'x' RETURNING id",
         "DELETE FROM knowledge.document RETURNING id",
-        "SELECT chunk FROM knowledge.search('personal', '{}', '{}', '{}', '{}', 10, '{}')",
+        "SELECT chunk FROM knowledge.search('personal', NULL, NULL, '{}', '{}', 10, '{}')",
     ):
         connection.execute(sa.text("SELECT set_config('anamnesis.user_id', :user, true)"), {"user": spelling})
         found = connection.exec_driver_sql(statement).scalars().all()
@@ -161,6 +161,21 @@ async def test_personal_search_returns_own_chunks_only(urls: ConnectionUrls, ten
     assert {item.document for item in found} == {f"{tenants[3]}-0"}
 
 
+async def test_cosines_are_told_of_own_chunks_only(urls: ConnectionUrls, tenants: list[UUID]) -> None:
+    database = Database(urls.engine)
+    vector = unit_vector(1)
+    async with database.transaction(tenants[3]) as connection:
+        own = await search(connection, "personal", {SPACE: vector}, [], 100)
+        assert [item.cosine[0] for item in own] == [
+            item.cosine[1] for item in await score(connection, "personal", SPACE, vector, own)
+        ]
+    for user in (tenants[4], None):
+        async with database.transaction(user) as connection:
+            foreign = await score(connection, "personal", SPACE, vector, own)
+        assert {item.cosine[1] for item in foreign} == {None}
+    await database.close()
+
+
 def test_the_console_reads_metrics_and_nothing_else(as_role: dict[str, Connection]) -> None:
     connection = as_role["console"]
     connection.execute(sa.text("SELECT count(*) FROM metrics.message"))
@@ -169,7 +184,8 @@ def test_the_console_reads_metrics_and_nothing_else(as_role: dict[str, Connectio
         "SELECT * FROM telemetry.query_log",
         "SELECT * FROM knowledge.chunk",
         "SELECT * FROM chat.message",
-        "SELECT * FROM knowledge.search('global', '{}', '{}', '{}', '{}', 1, '{}')",
+        "SELECT * FROM knowledge.search('global', NULL, NULL, '{}', '{}', 1, '{}')",
+        "SELECT * FROM knowledge.cosines('global', 'test8', '[1]', '{}')",
         "SET TRANSACTION READ WRITE; CREATE TEMP TABLE t (x int)",
         "SET TRANSACTION READ WRITE; CREATE TABLE public.t (x int)",
     ):

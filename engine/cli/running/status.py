@@ -7,9 +7,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from engine.app import threshold_is_guessed
 from engine.cli.running.deployment import Deployment
 from engine.cli.running.facts import corpus_facts, newest_revision, place, reach, schema_revision
 from engine.cli.running.findings import EXPECTED
+from engine.cli.running.machine import CALIBRATE, GUESSED
 from engine.cli.running.parts import answers, api_health, console_health
 from engine.cli.running.runfile import held, read_record
 
@@ -33,6 +35,7 @@ def read_status(deployment: Deployment) -> Status:
             "revision": _ask(lambda: schema_revision(deployment.urls().admin)) if database["up"] else None,
             "newest": newest_revision(),
         },
+        "threshold": {"guessed": _ask(lambda: threshold_is_guessed(deployment.settings))},
     }
 
 
@@ -54,6 +57,8 @@ def show_status(found: Status, out: Console) -> None:
     if schema["revision"]:
         newer = "" if schema["revision"] == schema["newest"] else f" (newest: {schema['newest']})"
         out.print(f"schema: {schema['revision']}{newer}", highlight=False, soft_wrap=True)
+    if found["threshold"]["guessed"]:
+        out.print(Text(f"{GUESSED[0].upper()}{GUESSED[1:]}. {CALIBRATE}", style="yellow"), soft_wrap=True)
     if supervisor["reason"]:
         out.print(Text(supervisor["reason"], style="yellow"), soft_wrap=True)
 

@@ -3,7 +3,7 @@
 import hashlib
 import io
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,9 @@ from engine.models.base import Embedder, ModelError, Vectors
 
 KEY_BYTES = 8
 """Of a hash: among a hundred thousand texts two share one with a chance of less than one in a thousand million."""
+
+BATCH = 256
+"""Texts that are embedded between two words on how far it is."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +75,21 @@ def read(path: Path) -> ShippedVectors:
     return ShippedVectors({row.tobytes(): index for index, row in enumerate(keys)}, vectors)
 
 
-def write(path: Path, embedder: Embedder, texts: Iterable[str]) -> int:
-    """Embed distinct texts and write their vectors; equal texts give an equal file. Returns how many there are."""
+def write(
+    path: Path,
+    embedder: Embedder,
+    texts: Iterable[str],
+    *,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> int:
+    """Embed distinct texts and write their vectors; equal texts give an equal file. Returns how many there are.
+
+    `progress` counts the texts that were not in the file before.
+    """
     known = read(path)
     unique = sorted({key(embedder.model, text): text for text in texts}.items())
     missing = [text for item, text in unique if item not in known.rows]
-    fresh = iter(rounded(embedder.passages(missing)) if missing else ())
+    fresh = _embedded(embedder, missing, progress)
     vectors = [known.vectors[known.rows[item]] if item in known.rows else next(fresh) for item, _ in unique]
     keys = np.frombuffer(b"".join(item for item, _ in unique), np.uint8).reshape(-1, KEY_BYTES)
     buffer = io.BytesIO()
@@ -87,6 +99,15 @@ def write(path: Path, embedder: Embedder, texts: Iterable[str]) -> int:
     unfinished.write_bytes(buffer.getvalue())
     unfinished.replace(path)
     return len(unique)
+
+
+def _embedded(
+    embedder: Embedder, texts: Sequence[str], progress: Callable[[int, int], None]
+) -> Iterator[NDArray[np.float16]]:
+    for start in range(0, len(texts), BATCH):
+        vectors = rounded(embedder.passages(texts[start : start + BATCH]))
+        progress(min(start + BATCH, len(texts)), len(texts))
+        yield from vectors
 
 
 def key(model: str, text: str) -> bytes:

@@ -1,43 +1,62 @@
 -- Search runs as the owner: under row level security the GIN index is off, because `@@` is not leakproof. The tenant is
 -- read here and nowhere else, so a caller can ask for the corpus or for its own rows and for nothing more.
 
--- The statement for a set of embedding spaces. Parameters: $1 user, $2 query vectors as text, one a space, $3 stems,
+-- Whose rows a scope names; null: nobody's.
+CREATE FUNCTION knowledge.scope_user(p_scope text) RETURNS uuid
+LANGUAGE plpgsql STABLE AS $body$
+BEGIN
+  CASE p_scope
+    WHEN 'global' THEN RETURN '00000000-0000-4000-8000-000000000001';
+    WHEN 'personal' THEN RETURN knowledge.tenant();
+    ELSE RAISE EXCEPTION 'unknown search scope %', p_scope USING ERRCODE = 'invalid_parameter_value';
+  END CASE;
+END
+$body$;
+
+CREATE FUNCTION knowledge.require_space(p_space text) RETURNS void
+LANGUAGE plpgsql STABLE AS $body$
+BEGIN
+  PERFORM 1 FROM knowledge.embedding_space WHERE name = p_space;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'embedding space % does not exist', p_space;
+  END IF;
+END
+$body$;
+
+-- The statement for an embedding space; for none where it is null. Parameters: $1 user, $2 query vector as text, $3 stems,
 -- $4 exact lexemes (same length; a pair of neighbours, joined by "_", stands in both), $5 candidates an arm, $6 slots (same
 -- length: terms of one slot are other writings of one word, of which the best counts). Pairs add to the score and not to
 -- the coverage.
-CREATE FUNCTION knowledge.search_statement(p_spaces text[]) RETURNS text
+CREATE FUNCTION knowledge.search_statement(p_space text) RETURNS text
 LANGUAGE plpgsql STABLE AS $body$
 DECLARE
-  arms text := '';
+  arm text := '';
   pools text := '';
   joins text := '';
-  cosines text := '';
-  sentences text := '';
+  cosine text := 'NULL';
+  sentence text := 'NULL';
 BEGIN
-  FOR i IN 1 .. coalesce(array_length(p_spaces, 1), 0) LOOP
-    PERFORM 1 FROM knowledge.embedding_space WHERE name = p_spaces[i];
-    IF NOT FOUND THEN
-      RAISE EXCEPTION 'embedding space % does not exist', p_spaces[i];
-    END IF;
+  IF p_space IS NOT NULL THEN
+    PERFORM knowledge.require_space(p_space);
     -- "+ 0" keeps the planner from an approximate index: an exact scan loses no row. Ties are broken outside of it.
-    arms := arms || format($sql$
-      d%1$s AS MATERIALIZED (
-        SELECT chunk_id FROM knowledge.%2$I WHERE user_id = $1
-         ORDER BY (embedding <=> ($2)[%1$s]::vector) + 0, chunk_id LIMIT $5
-      ),$sql$, i, 'embedding_' || p_spaces[i]);
-    pools := pools || format(' UNION SELECT chunk_id FROM d%s', i);
-    joins := joins || format($sql$
+    arm := format($sql$
+      dense AS MATERIALIZED (
+        SELECT chunk_id FROM knowledge.%I WHERE user_id = $1
+         ORDER BY (embedding <=> $2::vector) + 0, chunk_id LIMIT $5
+      ),$sql$, 'embedding_' || p_space);
+    pools := ' UNION SELECT chunk_id FROM dense';
+    joins := format($sql$
       LEFT JOIN LATERAL (
-        SELECT 1 - (e.embedding <=> ($2)[%1$s]::vector) AS cosine
-          FROM knowledge.%2$I e WHERE e.user_id = $1 AND e.chunk_id = p.chunk_id
-      ) e%1$s ON true
+        SELECT 1 - (e.embedding <=> $2::vector) AS cosine
+          FROM knowledge.%I e WHERE e.user_id = $1 AND e.chunk_id = p.chunk_id
+      ) e ON true
       LEFT JOIN LATERAL (
-        SELECT max(1 - (s.embedding <=> ($2)[%1$s]::vector)) AS cosine
-          FROM knowledge.%3$I s WHERE s.user_id = $1 AND s.chunk_id = p.chunk_id
-      ) s%1$s ON true$sql$, i, 'embedding_' || p_spaces[i], 'sentence_' || p_spaces[i]);
-    cosines := cosines || CASE WHEN i > 1 THEN ', ' ELSE '' END || format('e%s.cosine', i);
-    sentences := sentences || CASE WHEN i > 1 THEN ', ' ELSE '' END || format('s%s.cosine', i);
-  END LOOP;
+        SELECT max(1 - (s.embedding <=> $2::vector)) AS cosine
+          FROM knowledge.%I s WHERE s.user_id = $1 AND s.chunk_id = p.chunk_id
+      ) s ON true$sql$, 'embedding_' || p_space, 'sentence_' || p_space);
+    cosine := 'e.cosine';
+    sentence := 's.cosine';
+  END IF;
   RETURN format($sql$
     WITH size AS (SELECT coalesce(max(documents), 1)::float8 AS n FROM knowledge.corpus_state),
     term AS (
@@ -73,7 +92,7 @@ BEGIN
     %1$s
     pool AS MATERIALIZED (SELECT chunk_id FROM lexical %2$s)
     SELECT c.id, d.name, d.topic, d.lang, d.title, d.source, c.ordinal, c.section, c.content,
-           ARRAY[%4$s]::float8[], ARRAY[%5$s]::float8[], l.score::float8, coalesce(l.coverage, 0)::float8,
+           %4$s::float8, %5$s::float8, l.score::float8, coalesce(l.coverage, 0)::float8,
            (SELECT count(*) FROM slot)::integer,
            (SELECT count(*) FROM slot WHERE unknown)::integer, coalesce(l.covered, '{}'),
            (SELECT array_agg(idf ORDER BY slot) FROM slot)::float8[]
@@ -84,34 +103,69 @@ BEGIN
       LEFT JOIN lexical l ON l.chunk_id = p.chunk_id
       %3$s
      ORDER BY c.id
-  $sql$, arms, pools, joins, cosines, sentences);
+  $sql$, arm, pools, joins, cosine, sentence);
 END
 $body$;
 
 CREATE FUNCTION knowledge.search(
-  p_scope text, p_spaces text[], p_vectors text[], p_stems text[], p_exacts text[], p_pool integer, p_slots integer[]
+  p_scope text, p_space text, p_vector text, p_stems text[], p_exacts text[], p_pool integer, p_slots integer[]
 ) RETURNS TABLE (
   chunk uuid, document text, topic text, lang text, title text, source text[], ordinal integer, section text,
-  content text, cosine float8[], sentence_cosine float8[], lexical float8, coverage float8, terms integer,
+  content text, cosine float8, sentence_cosine float8, lexical float8, coverage float8, terms integer,
   unknown integer, covered integer[], rarity float8[]
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $body$
 DECLARE
-  v_user uuid;
+  v_user uuid := knowledge.scope_user(p_scope);
 BEGIN
-  CASE p_scope
-    WHEN 'global' THEN v_user := '00000000-0000-4000-8000-000000000001';
-    WHEN 'personal' THEN v_user := knowledge.tenant();
-    ELSE RAISE EXCEPTION 'unknown search scope %', p_scope USING ERRCODE = 'invalid_parameter_value';
-  END CASE;
   IF v_user IS NULL THEN
     RETURN;
   END IF;
-  RETURN QUERY EXECUTE knowledge.search_statement(p_spaces) 
-    USING v_user, p_vectors, p_stems, p_exacts, p_pool, p_slots;
+  RETURN QUERY EXECUTE knowledge.search_statement(p_space)
+    USING v_user, p_vector, p_stems, p_exacts, p_pool, p_slots;
 END
 $body$;
 
-REVOKE ALL ON FUNCTION knowledge.search_statement(text[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION knowledge.search(text, text[], text[], text[], text[], integer, integer[]) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION knowledge.search(text, text[], text[], text[], text[], integer, integer[]) TO anamnesis_engine;
+-- How close chunks are to a query in another space. Parameters: $1 user, $2 query vector as text, $3 chunks.
+CREATE FUNCTION knowledge.cosines_statement(p_space text) RETURNS text
+LANGUAGE plpgsql STABLE AS $body$
+BEGIN
+  PERFORM knowledge.require_space(p_space);
+  RETURN format($sql$
+    SELECT p.chunk_id, e.cosine, s.cosine
+      FROM unnest($3) AS p(chunk_id)
+      LEFT JOIN LATERAL (
+        SELECT 1 - (e.embedding <=> $2::vector) AS cosine
+          FROM knowledge.%I e WHERE e.user_id = $1 AND e.chunk_id = p.chunk_id
+      ) e ON true
+      LEFT JOIN LATERAL (
+        SELECT max(1 - (s.embedding <=> $2::vector)) AS cosine
+          FROM knowledge.%I s WHERE s.user_id = $1 AND s.chunk_id = p.chunk_id
+      ) s ON true
+     ORDER BY 1
+  $sql$, 'embedding_' || p_space, 'sentence_' || p_space);
+END
+$body$;
+
+-- For an encoder that only scores what the others found.
+CREATE FUNCTION knowledge.cosines(p_scope text, p_space text, p_vector text, p_chunks uuid[])
+RETURNS TABLE (chunk uuid, cosine float8, sentence_cosine float8)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $body$
+DECLARE
+  v_user uuid := knowledge.scope_user(p_scope);
+BEGIN
+  IF v_user IS NULL THEN
+    RETURN;
+  END IF;
+  RETURN QUERY EXECUTE knowledge.cosines_statement(p_space) USING v_user, p_vector, p_chunks;
+END
+$body$;
+
+REVOKE ALL ON FUNCTION knowledge.scope_user(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION knowledge.require_space(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION knowledge.search_statement(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION knowledge.cosines_statement(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION knowledge.search(text, text, text, text[], text[], integer, integer[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION knowledge.cosines(text, text, text, uuid[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION knowledge.search(text, text, text, text[], text[], integer, integer[]) TO anamnesis_engine;
+GRANT EXECUTE ON FUNCTION knowledge.cosines(text, text, text, uuid[]) TO anamnesis_engine;

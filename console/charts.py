@@ -1,5 +1,6 @@
 """Charts. Colours come from the theme, one palette for light and one for dark; shapes say the same once more."""
 
+import json
 from collections.abc import Sequence
 from math import floor
 
@@ -38,8 +39,12 @@ def day_format() -> str:
 
 def recall_trend(frame: pd.DataFrame, series: Sequence[str]) -> Drawing:
     """The headline metric run by run: a band for its interval, and the two targets as lines."""
-    order = list(dict.fromkeys(frame["when"]))
-    x = alt.X("when:O", title=None, sort=order, axis=alt.Axis(labelAngle=0, labelOverlap="greedy", labelFlush=False))
+    # By their order: two runs of one minute are two places.
+    whens = json.dumps([str(when) for when in frame.drop_duplicates("order").sort_values("order")["when"]])
+    axis = alt.Axis(
+        labelAngle=0, labelOverlap="greedy", labelFlush=False, labelExpr=f"{whens}[datum.value]", labelLimit=200
+    )
+    x = alt.X("order:O", title=None, axis=axis)
     scale = alt.Scale(domain=domain(frame), zero=False, nice=False)
     y = alt.Y("value:Q", title=HEADLINE, scale=scale)
     low, high = alt.Y("ci_low:Q", scale=scale), alt.Y2("ci_high:Q")
@@ -59,7 +64,7 @@ def recall_trend(frame: pd.DataFrame, series: Sequence[str]) -> Drawing:
     shape = alt.Shape(
         "series:N", title=None, scale=alt.Scale(domain=names, range=SHAPES[: len(names)]), legend=legend(names)
     )
-    layers: list[alt.Chart] = [*targets(scale)]
+    layers: list[alt.Chart] = [*targets(scale, domain(frame)[0])]
     if len(names) == 1:
         layers.append(base.mark_area(opacity=0.15).encode(x, low, high, colour))
     layers += [
@@ -176,18 +181,22 @@ def stage_spans(frame: pd.DataFrame) -> Drawing:
     ).properties(height=BAR_HEIGHT * len(frame) + 90)
 
 
-def targets(scale: alt.Scale) -> list[alt.Chart]:
-    """The checkpoint and the stretch target, named where they stand."""
-    targets = pd.DataFrame(
-        {
-            "at": [CHECKPOINT, STRETCH],
-            "text": [
-                t("quality.checkpoint_line", value=formats.decimal(CHECKPOINT, 2)),
-                t("quality.stretch_line", value=formats.decimal(STRETCH, 2)),
-            ],
-        }
+def target_names() -> dict[float, str]:
+    """The checkpoint and the stretch target, as they are named."""
+    return {
+        CHECKPOINT: t("quality.checkpoint_line", value=formats.decimal(CHECKPOINT, 2)),
+        STRETCH: t("quality.stretch_line", value=formats.decimal(STRETCH, 2)),
+    }
+
+
+def targets(scale: alt.Scale, low: float) -> list[alt.Chart]:
+    """The targets that are not below the axis, named where they stand."""
+    shown = {value: name for value, name in target_names().items() if value >= low}
+    if not shown:
+        return []
+    base = alt.Chart(pd.DataFrame({"at": list(shown), "text": list(shown.values())})).encode(
+        alt.Y("at:Q", title=HEADLINE, scale=scale)
     )
-    base = alt.Chart(targets).encode(alt.Y("at:Q", scale=scale))
     return [
         base.mark_rule(strokeDash=[6, 4], color=GREY, strokeWidth=1.5),
         base.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=GREY, fontSize=12).encode(
@@ -197,9 +206,9 @@ def targets(scale: alt.Scale) -> list[alt.Chart]:
 
 
 def domain(frame: pd.DataFrame) -> list[float]:
-    """From well below the lowest point up to 1, so that the targets are always in sight."""
-    low = min(CHECKPOINT, float(frame[["value", "ci_low"]].min().min()))
-    return [max(0.0, floor(low * 20 - 1) / 20), 1.0]
+    """From just below the lowest interval up to 1: figures that lie close together must not be squeezed."""
+    low = float(frame[["value", "ci_low"]].min().min())
+    return [max(0.0, floor(low * 100 - 0.5) / 100), 1.0]
 
 
 def legend(series: Sequence[str]) -> alt.Legend | None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from console import formats
 from console.filters import ALL, CHATS, ORIGINS, PARAMETERS, PERIODS, Filters, today
-from console.texts import LANGS, named, t
+from console.texts import LANGS, named, t, tell_anew
 
 _SAVED = "filters_saved"
 _WRITTEN = "filters_written"
@@ -49,6 +49,7 @@ def show(page: str, *, messages: bool = True) -> Filters:
 
 def _select(name: str, options: Sequence[str]) -> None:
     """One property of the messages, or all of its values."""
+    tell_anew(f"filter_{name}")
     st.selectbox(
         t(f"filter.{name}"),
         (ALL, *options),

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from console.texts import tell_anew
+
 
 def select(
     parameter: str, label: str, options: Sequence[str], default: str, show: Callable[[str], str], width: int = 320
@@ -13,6 +15,7 @@ def select(
     if st.session_state.get(key) not in options:
         linked = st.query_params.get(parameter)
         st.session_state[key] = linked if linked in options else default
+    tell_anew(key)
     chosen = st.selectbox(label, options, key=key, format_func=show, width=width)
     if chosen == default:
         st.query_params.pop(parameter, None)

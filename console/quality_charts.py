@@ -30,7 +30,7 @@ def growth(frame: pd.DataFrame, series: Sequence[str]) -> Drawing:
     ]
     base = alt.Chart(frame)
     return alt.layer(
-        *targets(scale),
+        *targets(scale, domain(frame)[0]),
         base.mark_rule(opacity=0.55, strokeWidth=1.5).encode(x, low, alt.Y2("ci_high:Q"), colour),
         base.mark_line(strokeWidth=2).encode(x, y, colour),
         base.mark_point(filled=True, size=80, opacity=1).encode(x, y, colour, shape, tooltip=tooltip),
@@ -56,12 +56,19 @@ def gate_errors(
         "error:N",
         title=None,
         scale=alt.Scale(domain=list(errors), range=list(DASHES[: len(errors)])),
-        legend=None,
+        legend=alt.Legend(
+            orient="bottom",
+            labelLimit=300,
+            columns=2,
+            symbolType="stroke",
+            symbolStrokeColor=GREY,
+            symbolStrokeWidth=2,
+            symbolSize=300,
+        ),
     )
     base = alt.Chart(frame)
     drawing: Drawing = alt.layer(
         *_marks(marks, x),
-        *_names(errors, x, y),
         base.mark_line(strokeWidth=2).encode(x, y, colour, dash),
         # Wide and not seen: what a pointer has to meet.
         base.mark_point(size=160, opacity=0, filled=True).encode(x, y, tooltip=tooltip),
@@ -116,17 +123,6 @@ def _marks(marks: Mapping[str, float], x: alt.X) -> list[alt.Chart]:
             ).encode(alt.Text("text:N"), y=alt.value(-2 - 15 * (len(marks) - 1 - row))),
         ]
     return drawn
-
-
-def _names(errors: Sequence[str], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """Both errors named at the foot of their curves: the one rises from 0 on the left, the other ends there."""
-    ends = zip(errors, (0.0, 1.0), ("left", "right"), (4, -4), strict=True)
-    return [
-        alt.Chart(pd.DataFrame({"threshold": [at], "share": [0.0], "text": [error]}))
-        .mark_text(align=align, baseline="bottom", dx=dx, dy=-4, color=GREY, fontSize=12)  # type: ignore[arg-type]
-        .encode(x, y, alt.Text("text:N"))
-        for error, at, align, dx in ends
-    ]
 
 
 def _row(names: Sequence[str]) -> alt.Legend | None:

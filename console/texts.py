@@ -57,6 +57,17 @@ def language_switch() -> None:
         st.query_params.pop(_PARAMETER, None)
 
 
+def tell_anew(key: str) -> None:
+    """Call before a select box: after a change of language it would show its choice in the words of the old one.
+
+    The browser keeps the words of a choice, not the choice; it takes new ones when the state is set.
+    """
+    state, told = st.session_state, f"{key}_words"
+    if key in state and state.get(told, lang()) != lang():
+        state[key] = state[key]
+    state[told] = lang()
+
+
 def _browser() -> Lang:
     return "ru" if (st.context.locale or "").lower().startswith("ru") else "en"
 

@@ -26,7 +26,6 @@ from engine.models.base import Embedder
 from engine.models.embedding import shipped
 from engine.models.registry import answering_model, embedders, judging_model, reranker
 from engine.retrieval.calibrated import is_guessed
-from engine.retrieval.follow_up import complete
 from engine.retrieval.follow_up_words import words
 from engine.retrieval.gate import gate
 from engine.retrieval.query import has_topic
@@ -35,7 +34,7 @@ from engine.retrieval.training import Passage
 from engine.settings import Settings
 from engine.storage.corpus_store import CorpusState, read_state
 from engine.storage.embedded import ConnectionUrls, EmbeddedPostgres, default_state_dir
-from engine.storage.errors import StorageError
+from engine.storage.errors import NotSeededError, OtherVectorsError, StorageError
 from engine.storage.query_log import write as write_record
 from engine.storage.sessions import Database, tenant_id
 from engine.telemetry.hashing import query_hash
@@ -53,10 +52,6 @@ WARM_UP = (
 
 VECTORS = "vectors"
 """Folder within the corpus: vectors that are shipped with it."""
-
-
-class NotSeededError(StorageError):
-    """The database holds no corpus, or one of other models than the active ones."""
 
 
 class Engine:
@@ -127,7 +122,7 @@ class Engine:
         route(request.chat)
         if request.user is not None:
             tenant_id(request.user)
-        asked = complete(request.query, request.history).text
+        asked = (await self._room.search.complete(request.query, request.history)).text
         if not has_topic(asked):
             return RetrieveResponse(hits=[], gated=0, abstain=True, timings_ms={})
         search, trace = self._room.search, ChatTrace()
@@ -178,7 +173,7 @@ class Engine:
         state = await self.corpus_state()
         active = {embedder.space: embedder.model for embedder in self._embedders}
         if not active.items() <= state.models.items():
-            raise NotSeededError(space_mismatch(state.models, active))
+            raise OtherVectorsError(space_mismatch(state.models, active))
         if not self._warm:
             await self._room.search.warm_up()
             for message in WARM_UP:
@@ -266,17 +261,20 @@ def seed_corpus(
     urls: ConnectionUrls,
     *,
     reembed: bool = False,
+    allow_removal: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> SeedReport:
     """Bring the stored corpus to what stands on disk; `reembed` changes its models.
 
-    Raises CorpusError, SpaceMismatchError (not with `reembed`), StorageError.
+    Raises CorpusError, SpaceMismatchError (not with `reembed`), RemovalError (not with `allow_removal`), StorageError.
     """
     corpus = corpus_dir(settings)
     active = [shipped.with_shipped(embedder, corpus / VECTORS) for embedder in embedders(settings)]
     if reembed:
-        return reembed_documents(urls.admin, lambda: load_corpus(corpus), active, progress=progress)
-    return seed_documents(urls.admin, load_corpus(corpus), active, progress=progress)
+        return reembed_documents(
+            urls.admin, lambda: load_corpus(corpus), active, allow_removal=allow_removal, progress=progress
+        )
+    return seed_documents(urls.admin, load_corpus(corpus), active, allow_removal=allow_removal, progress=progress)
 
 
 def corpus_on_disk(settings: Settings) -> str:

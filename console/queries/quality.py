@@ -16,6 +16,15 @@ DEFAULT_SET = "retrieval"
 
 
 @dataclass(frozen=True, slots=True)
+class Basis:
+    """What a figure rests on; figures on different grounds differ for that reason alone."""
+
+    corpus: str
+    questions: str | None
+    """Hash of the set; None where the run does not say what it asked."""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Where a run's numbers come from."""
 
@@ -34,12 +43,18 @@ class Run:
     imported_at: datetime | None
     """When this installation took it over; None for a run of its own."""
 
+    def basis(self, set_name: str) -> Basis:
+        """What this run's figures of a set rest on."""
+        asked = (self.provenance.get("sets") or {}).get(set_name) or {}
+        return Basis(self.corpus_hash, asked.get("hash"))
+
 
 def trend(conn: sa.Connection, filters: Filters) -> pd.DataFrame:
     """The headline metric of every run of the period, by set and language, oldest first."""
     sql = """
         SELECT CAST(r.id AS text) AS run, r.started_at, r.label, r.status, r.git_revision, r.git_dirty,
-               r.documents, r.chunks, r.imported_at IS NOT NULL AS elsewhere,
+               r.documents, r.chunks, r.corpus_hash, r.imported_at IS NOT NULL AS elsewhere,
+               r.provenance #>> ARRAY['sets', m.set_name, 'hash'] AS questions,
                m.set_name, m.lang, m.value, m.ci_low, m.ci_high, m.n, m.n_scored
           FROM metrics.eval_run r JOIN metrics.eval_metric m ON m.run_id = r.id
          WHERE m.metric = :metric AND r.started_at >= :since AND r.started_at < :until

@@ -9,7 +9,8 @@ from console import charts, data, filter_bar, filters, formats, frames, links, u
 from console.queries import quality as queries
 from console.texts import LANGS, named, t
 from console.views import quality_gate, quality_growth, quality_run, quality_source
-from console.views.quality_rows import day_and_time, version
+from console.views.answer import literal
+from console.views.quality_rows import day_and_time, not_compared, targets_below, version
 from engine.wire.metrics import CHECKPOINT, STRETCH
 
 
@@ -80,7 +81,8 @@ def _trend(trend: pd.DataFrame, chosen: filters.Filters) -> None:
     """The headline metric over the runs, with the last run of the period before for comparison."""
     series = chosen.lang or filters.ALL
     rows = _points(trend[trend["lang"] == series])
-    ui.section(t("quality.trend"), _csv(rows), "recall-by-run", help_text=t("quality.trend_help"))
+    set_name = str(trend["set_name"].iloc[0])
+    ui.section(_of_set(t("quality.trend"), set_name), _csv(rows), "recall-by-run", help_text=t("quality.trend_help"))
     if rows.empty:
         ui.empty(t("quality.empty"), t("quality.empty_hint"))
         return
@@ -95,38 +97,53 @@ def _trend(trend: pd.DataFrame, chosen: filters.Filters) -> None:
             stretch=formats.decimal(STRETCH, 2),
         ),
     )
-    st.caption(_against_period_before(chosen, series, str(trend["set_name"].iloc[0]), last))
+    for line in (targets_below(rows), _against_period_before(chosen, series, set_name, frames.rows(rows)[-1])):
+        if line:
+            st.caption(line)
 
 
-def _against_period_before(chosen: filters.Filters, series: str, set_name: str, last: float) -> str:
-    """One line: the last run of this period against the last run of the period before."""
+def _of_set(heading: str, set_name: str) -> str:
+    """A heading with the set that is shown below it."""
+    return f"{heading} · {literal(set_name)}"
+
+
+def _against_period_before(chosen: filters.Filters, series: str, set_name: str, last: Any) -> str | None:
+    """The last run of this period against the last run of the period before; None where that has none.
+
+    The cards compare with the run before, in whatever period: that there is none in this one says nothing of them.
+    """
     before = data.read(queries.trend, chosen.previous())
     before = before[(before["lang"] == series) & (before["set_name"] == set_name) & before["value"].notna()]
     if before.empty:
-        return t("quality.no_period_before", days=chosen.days)
-    value = float(before["value"].iloc[-1])
-    return t(
-        "quality.period_before",
-        days=chosen.days,
-        value=formats.decimal(value),
-        change=formats.signed(last - value),
-    )
+        return None
+    old = frames.rows(before)[-1]
+    obstacle = not_compared(_basis(last), _basis(old))
+    line = t("quality.period_before", days=chosen.days, value=formats.decimal(old.value))
+    return f"{line} {obstacle or t('quality.change_since', change=formats.signed(last.value - old.value))}."
+
+
+def _basis(row: Any) -> queries.Basis:
+    return queries.Basis(row.corpus_hash, None if pd.isna(row.questions) else row.questions)
 
 
 def _by_language(trend: pd.DataFrame) -> None:
     """The headline metric in each language."""
     rows = _points(trend[trend["lang"].isin(LANGS)])
     names = [named("lang", code) for code in LANGS]
-    ui.section(t("quality.by_language"), _csv(rows), "recall-by-language")
+    heading = _of_set(t("quality.by_language"), str(trend["set_name"].iloc[0]))
+    ui.section(heading, _csv(rows), "recall-by-language")
     if rows.empty:
         ui.empty(t("quality.no_languages"), t("quality.no_languages_hint"))
         return
-    ui.chart(charts.recall_trend(rows, names), t("quality.by_language"))
+    ui.chart(charts.recall_trend(rows, names), heading)
+    if below := targets_below(rows):
+        st.caption(below)
 
 
 def _points(trend: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a trend as a chart wants them: written out in the language of the page."""
+    """The rows of a trend as a chart wants them: in order, and written out in the language of the page."""
     rows = trend.copy()
+    rows["order"] = pd.factorize(rows["run"])[0]
     rows["when"] = [day_and_time(moment) for moment in rows["started_at"]]
     rows["series"] = [named("lang", code) for code in rows["lang"]]
     rows["scored"] = [f"{row.n_scored} / {row.n}" for row in frames.rows(rows)]

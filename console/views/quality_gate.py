@@ -8,6 +8,7 @@ import streamlit as st
 from console import data, filters, formats, frames, quality_charts, ui
 from console.queries import gate as queries
 from console.texts import LANGS, named, t
+from console.views.answer import literal
 
 ERRORS = {"lost": "answerable", "passed": "unanswerable"}
 """Both errors of a gate, and out of which questions they are counted."""
@@ -19,7 +20,8 @@ def show(run_id: str, lang: str | None) -> None:
     curve = data.read(queries.curve, run_id)
     shown: list[str] = [lang] if lang else list(LANGS)
     curve = curve[curve["lang"].isin([*shown, filters.ALL] if lang is None else shown)].reset_index(drop=True)
-    ui.section(t("gate.title"), curve, "gate-errors", help_text=t("gate.help"))
+    asked = ", ".join(literal(name) for name in data.read(queries.sets, run_id))
+    ui.section(_over(t("gate.title"), asked), curve, "gate-errors", help_text=t("gate.help"))
     if gate is None or curve.empty:
         ui.empty(t("gate.empty"), t("gate.empty_hint"))
         return
@@ -34,15 +36,20 @@ def show(run_id: str, lang: str | None) -> None:
         ),
         _description(curve, marks, lang or filters.ALL),
     )
-    for line in _notes(gate):
+    for line in (t("gate.asked", sets=asked), *_notes(gate)):
         st.caption(line)
     _costs(curve, marks)
-    _reliability(run_id, gate, shown)
+    _reliability(run_id, gate, shown, asked)
+
+
+def _over(heading: str, asked: str) -> str:
+    """A heading with the sets whose questions are counted below it: all of the run, whichever the page shows."""
+    return f"{heading} · {asked}" if asked else heading
 
 
 def _marks(gate: queries.Gate) -> dict[str, float]:
     """The thresholds that stand out, as far as they are known."""
-    known = {"in_force": gate.in_force, "recommended": gate.recommended}
+    known = {"in_force": gate.in_force, "at_limit": gate.at_limit}
     return {name: value for name, value in known.items() if value is not None}
 
 
@@ -101,10 +108,10 @@ def _costs(curve: pd.DataFrame, marks: dict[str, float]) -> None:
         )
 
 
-def _reliability(run_id: str, gate: queries.Gate, shown: list[str]) -> None:
+def _reliability(run_id: str, gate: queries.Gate, shown: list[str], asked: str) -> None:
     rows = data.read(queries.reliability, run_id, gate.known_from)
     rows = rows[rows["lang"].isin(shown)].reset_index(drop=True)
-    ui.section(t("gate.reliability"), rows, "gate-reliability", help_text=t("gate.reliability_help"))
+    ui.section(_over(t("gate.reliability"), asked), rows, "gate-reliability", help_text=t("gate.reliability_help"))
     if rows.empty:
         ui.empty(t("gate.no_reliability"), t("gate.no_reliability_hint"))
         return

@@ -1,11 +1,12 @@
 """recall@4 as the corpus grew: one recorded run a step, whatever the period of the page."""
 
 import pandas as pd
+import streamlit as st
 
 from console import data, formats, frames, quality_charts, ui
 from console.queries import quality as queries
 from console.texts import LANGS, named, t
-from console.views.quality_rows import interval, version
+from console.views.quality_rows import interval, targets_below, version
 from engine.wire.metrics import CHECKPOINT, GROWTH, STRETCH
 
 
@@ -14,12 +15,15 @@ def show(lang: str | None) -> None:
     found = data.read(queries.growth)
     shown = [lang] if lang else list(LANGS)
     rows = found[found["lang"].isin(shown)].reset_index(drop=True)
-    ui.section(t("quality.growth"), rows, "recall-by-corpus-size", help_text=t("quality.growth_help"))
+    heading = f"{t('quality.growth')} · {queries.DEFAULT_SET}"
+    ui.section(heading, rows, "recall-by-corpus-size", help_text=t("quality.growth_help"))
     if rows.empty:
         ui.empty(t("quality.no_growth"), t("quality.no_growth_hint", label=GROWTH))
         return
     told = _told(rows)
     ui.chart(quality_charts.growth(told, [named("lang", code) for code in shown]), _description(told))
+    if below := targets_below(rows):
+        st.caption(below)
     ui.table(
         told.sort_values(["documents", "lang"], ascending=[True, False]),
         {
@@ -32,7 +36,7 @@ def show(lang: str | None) -> None:
             "at": t("quality.detail_started"),
             "source": t("quality.measured"),
         },
-        description=t("quality.growth"),
+        description=heading,
     )
 
 

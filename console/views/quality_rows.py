@@ -5,8 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from console import formats
-from console.texts import lang
+from console import charts, formats
+from console.queries.quality import Basis
+from console.texts import lang, t
 from engine.wire.metrics import METRICS
 
 
@@ -19,6 +20,22 @@ def version(row: Any) -> str:
     """The commit of a run; a plus stands for changes that were not committed."""
     mark = f"{row.git_revision[:8]}{'+' if row.git_dirty else ''}"
     return f"{mark} · {row.label}" if row.label else mark
+
+
+def not_compared(now: Basis, before: Basis) -> str | None:
+    """Why two figures are not compared, in words; None where they are."""
+    if now.corpus != before.corpus:
+        return t("quality.not_compared_corpus")
+    if now.questions is None or now.questions != before.questions:
+        return t("quality.not_compared_questions")
+    return None
+
+
+def targets_below(frame: pd.DataFrame) -> str | None:
+    """The targets that lie under the axis of a chart of these rows, in words; None where all are in sight."""
+    low = charts.domain(frame)[0]
+    below = [name for value, name in charts.target_names().items() if value < low]
+    return t("quality.targets_below", targets=", ".join(below)) if below else None
 
 
 def interval(low: Any, high: Any) -> str:

@@ -1,12 +1,15 @@
 """One run of the quality page: its headline, its metrics beside those of the run before, its provenance."""
 
+from dataclasses import dataclass
+
 import pandas as pd
 import streamlit as st
 
 from console import data, filters, formats, ui
 from console.queries import quality as queries
 from console.texts import LANGS, named, t
-from console.views.quality_rows import interval, rank
+from console.views.answer import literal
+from console.views.quality_rows import interval, not_compared, rank
 from engine.wire.metrics import CHECKPOINT, HEADLINE, LOWER_IS_BETTER, STRETCH
 
 BESIDE = (("expect_none", "abstention"), (None, "false_abstention"), (None, "mrr"))
@@ -15,23 +18,26 @@ BESIDE = (("expect_none", "abstention"), (None, "false_abstention"), (None, "mrr
 
 def headline(run_id: str, set_name: str, lang: str | None) -> None:
     """Cards: the headline metric as a whole and by language, and what has to be weighed against it."""
-    now, before = _metrics(run_id), _metrics(_before(run_id, set_name))
+    now, earlier = _metrics(run_id), _earlier(run_id, set_name)
     slices = (lang,) if lang else (filters.ALL, *LANGS)
     cards = [(f"{HEADLINE} · {named('lang', code)}", set_name, HEADLINE, code) for code in slices]
-    cards += [(named("metric", metric), beside or set_name, metric, lang or filters.ALL) for beside, metric in BESIDE]
+    cards += [
+        (_beside(metric, beside, set_name), beside or set_name, metric, lang or filters.ALL)
+        for beside, metric in BESIDE
+    ]
     grid = st.grid(3, min_column_width=220)
     for label, *key in cards:
-        value, old = _pick(now, *key), _pick(before, *key)
+        value, old = _pick(now, *key), _pick(earlier.metrics, *key)
         if value is not None or key[1] == HEADLINE:
             with grid.container(border=True, gap="xxsmall", height="stretch"):
-                _card(label, key[1], value, old)
+                _card(label, key[1], value, old, earlier.obstacle(key[0]))
 
 
 def table(run_id: str, set_name: str, lang: str | None) -> None:
     """Every metric of the run, with its change from the run before."""
-    now, before = _metrics(run_id), _metrics(_before(run_id, set_name))
+    now, earlier = _metrics(run_id), _earlier(run_id, set_name)
     ui.section(t("quality.metrics"), now, "run-metrics", help_text=t("quality.metrics_help"))
-    rows = _rows(now, before, lang or filters.ALL)
+    rows = _rows(now, earlier, lang or filters.ALL)
     columns: dict[str, str] = {
         "set": t("quality.set"),
         "metric": t("quality.metric"),
@@ -69,12 +75,18 @@ def details(run_id: str) -> None:
             st.json(content, expanded=1)
 
 
-def _card(label: str, metric: str, value: "pd.Series[float] | None", old: "pd.Series[float] | None") -> None:
-    """One card: the number, its change, its interval and its counts; the targets where they apply."""
+def _card(
+    label: str,
+    metric: str,
+    value: "pd.Series[float] | None",
+    old: "pd.Series[float] | None",
+    obstacle: str | None,
+) -> None:
+    """One card: the number, its change or why there is none, its interval and its counts; the targets that apply."""
     number = None if value is None or pd.isna(value["value"]) else float(value["value"])
     change = None
     if number is not None and old is not None and not pd.isna(old["value"]):
-        change = formats.signed(number - float(old["value"]))
+        change = obstacle or formats.signed(number - float(old["value"]))
     good = "inverse" if metric in LOWER_IS_BETTER else "normal"
     moved = formats.moved(change)
     st.metric(
@@ -83,7 +95,7 @@ def _card(label: str, metric: str, value: "pd.Series[float] | None", old: "pd.Se
         delta=change,
         delta_color=good if moved else "off",  # type: ignore[arg-type]
         delta_arrow="auto" if moved else "off",
-        delta_description=t("quality.vs_run_before") if change else None,
+        delta_description=t("quality.vs_run_before") if change and not obstacle else None,
     )
     if value is None or number is None:
         st.badge(t("quality.not_measured"), icon=":material/help:", color="gray")
@@ -118,9 +130,32 @@ def _metrics(run_id: str | None) -> pd.DataFrame:
     return data.read(queries.metrics, run_id) if run_id else pd.DataFrame(columns=columns)
 
 
-def _before(run_id: str, set_name: str) -> str | None:
-    run = data.read(queries.run, run_id)
-    return data.read(queries.run_before, run.started_at, set_name) if run else None
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """The run before one that measured the same set; without a run its metrics are empty."""
+
+    now: queries.Run | None
+    before: queries.Run | None
+    metrics: pd.DataFrame
+
+    def obstacle(self, set_name: str) -> str | None:
+        """Why the figures of a set are not compared, in words; None where they are."""
+        if self.now is None or self.before is None:
+            return None
+        return not_compared(self.now.basis(set_name), self.before.basis(set_name))
+
+
+def _earlier(run_id: str, set_name: str) -> _Earlier:
+    now = data.read(queries.run, run_id)
+    earlier = data.read(queries.run_before, now.started_at, set_name) if now else None
+    before = data.read(queries.run, earlier) if earlier else None
+    return _Earlier(now, before, _metrics(earlier))
+
+
+def _beside(metric: str, beside: str | None, set_name: str) -> str:
+    """The name of a card beside the headline, with its set where that is not the chosen one."""
+    name = named("metric", metric)
+    return name if beside in (None, set_name) else f"{name} · {literal(beside or '')}"
 
 
 def _pick(frame: pd.DataFrame, set_name: str, metric: str, lang: str) -> "pd.Series[float] | None":
@@ -129,8 +164,9 @@ def _pick(frame: pd.DataFrame, set_name: str, metric: str, lang: str) -> "pd.Ser
     return None if found.empty else found.iloc[0]
 
 
-def _rows(now: pd.DataFrame, before: pd.DataFrame, lang: str) -> pd.DataFrame:
+def _rows(now: pd.DataFrame, earlier: _Earlier, lang: str) -> pd.DataFrame:
     """The table's rows; a metric that the run before had and this one has not is shown as missing."""
+    before = earlier.metrics
     keys = sorted(
         {*zip(now["set_name"], now["metric"], strict=True), *zip(before["set_name"], before["metric"], strict=True)},
         key=lambda key: (key[0] != queries.DEFAULT_SET, key[0], rank(key[1])),
@@ -139,14 +175,15 @@ def _rows(now: pd.DataFrame, before: pd.DataFrame, lang: str) -> pd.DataFrame:
     rows = []
     for set_name, metric in keys:
         value = _pick(now, set_name, metric, lang)
-        old = _pick(before, set_name, metric, lang)
+        old = _float(_pick(before, set_name, metric, lang))
+        obstacle = earlier.obstacle(set_name) if set_name in ran and old is not None else None
         row = {
             "set": set_name,
             "metric": named("metric", metric),
             "value": _number(value),
             "interval": interval(value["ci_low"], value["ci_high"]) if value is not None else formats.NOTHING,
             "scored": f"{value['n_scored']:.0f} / {value['n']:.0f}" if value is not None else formats.NOTHING,
-            "change": change_text(metric, _float(value), _float(old), ran=set_name in ran),
+            "change": obstacle or change_text(metric, _float(value), old, ran=set_name in ran),
         }
         rows.append(row | {code: _number(_pick(now, set_name, metric, code)) for code in LANGS})
     return pd.DataFrame(rows)

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from engine.chat.router import ChatUnavailableError
 from engine.models.base import ModelError
-from engine.storage.errors import OtherVectorsError, StorageError
+from engine.storage.errors import NotSeededError, OtherVectorsError, StorageError
 
 MEDIA_TYPE = "application/problem+json"
 DATABASE_DOWN = "The database cannot be reached."
@@ -22,7 +22,13 @@ OTHER_VECTORS = (
     "The corpus holds vectors of another encoder than this server's. Restart the server with the encoder that the "
     "corpus was embedded with, or run `anamnesis reembed` with this server's."
 )
+NO_CORPUS = "The database holds no corpus. Run `anamnesis seed`."
 MODEL_DOWN = "A model that answers need does not work."
+STORAGE_DETAILS: tuple[tuple[type[StorageError], str], ...] = (
+    (OtherVectorsError, OTHER_VECTORS),
+    (NotSeededError, NO_CORPUS),
+)
+"""What everybody may know of a fault of the database; of all others nothing but that there is one."""
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 
 error_log = logging.getLogger("anamnesis.api")
@@ -120,7 +126,7 @@ async def on_storage_error(_: Request, error: Exception) -> JSONResponse:
     """The database's one clear line is for the log alone: it names hosts and paths, and holds no data of a user's."""
     assert isinstance(error, StorageError)
     error_log.warning("%s", error)
-    detail = OTHER_VECTORS if isinstance(error, OtherVectorsError) else DATABASE_DOWN
+    detail = next((told for kind, told in STORAGE_DETAILS if isinstance(error, kind)), DATABASE_DOWN)
     return respond(Problem(503, detail, headers={"Retry-After": "5"}))
 
 

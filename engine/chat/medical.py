@@ -16,7 +16,6 @@ from engine.guardrails.output import OutputGuard
 from engine.guardrails.refusal import RefusalGate
 from engine.guardrails.rules import RuleError
 from engine.guardrails.urgent import UrgentGate
-from engine.retrieval.follow_up import complete
 from engine.retrieval.gate import gate
 from engine.retrieval.query import has_topic
 from engine.retrieval.search import CorpusSearch
@@ -63,7 +62,7 @@ async def _stages(ask: AskRequest, lang: Lang, room: MedicalRoom, trace: ChatTra
         trace.shadow_rule_ids += refusal.shadow
     if refusal.refused:
         return fixed_end("refused", texts.refuse(refusal.category), kind=refusal.category, rule=refusal.rule_id)
-    asked = complete(ask.question, ask.history)
+    asked = await room.search.complete(ask.question, ask.history)
     if not has_topic(asked.text):
         return fixed_end("abstained", texts.abstention)
     with trace.stage("retrieval") as stage:

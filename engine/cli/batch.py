@@ -47,24 +47,35 @@ async def run_batch(model: type[Model], handle: Callable[[Model], Awaitable[Resu
 
 def parse_line(line: bytes) -> tuple[Any, Result, str | None]:
     """Id, the other fields, and what is wrong with the line, if anything."""
+    outsized: list[str] = []
+
+    def number(digits: str) -> float:
+        value = float(digits)
+        if math.isinf(value):
+            outsized.append(digits)
+        return value
+
     try:
-        data = json.loads(line.decode("utf-8"), parse_float=_finite, parse_constant=_refuse)
+        data = json.loads(line.decode("utf-8"), parse_float=number, parse_constant=_refuse)
     except UnicodeDecodeError:
         return None, {}, "the line is not UTF-8"
-    except OverflowError:
-        return None, {}, "a number of the line is too large"
     except (ValueError, RecursionError):
         return None, {}, "the line is not JSON"
     if not isinstance(data, dict):
         return None, {}, "the line is not a JSON object"
-    return data.pop("id", None), data, None
+    identifier = data.pop("id", None)
+    if outsized:
+        return _sayable(identifier), {}, "a number of the line is too large"
+    return identifier, data, None
 
 
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if math.isinf(number):
-        raise OverflowError
-    return number
+def _sayable(identifier: Any) -> Any:
+    """The id, unless the number that is too large stands in it."""
+    try:
+        json.dumps(identifier, allow_nan=False)
+    except ValueError:
+        return None
+    return identifier
 
 
 def _refuse(constant: str) -> float:

@@ -13,10 +13,17 @@ from rich.text import Text
 
 from engine.app import Engine, build_engine, connect
 from engine.cli.batch import Model, Result, describe_fault, emit, run_batch
+from engine.cli.errors import WrongUseError
 from engine.cli.options import AsJson
 from engine.settings import Settings, load_settings
+from engine.text.normalise import normalise
 from engine.wire import AskRequest, AskResponse, ChatName, RetrieveRequest, RetrieveResponse
 from engine.wire.fields import Lang
+
+ASK_EXAMPLES = """Example: anamnesis ask "Что показывает ферритин?"
+
+A follow-up, one line on standard input: {"question": "And what lowers it?",
+"history": [{"role": "user", "text": "What does ferritin show?"}]}"""
 
 LangOption = Annotated[Lang | None, typer.Option(help="Language of the reader; by default the question's.")]
 
@@ -35,7 +42,7 @@ async def running_engine(settings: Settings) -> AsyncIterator[Engine]:
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
 
-    @app.command(epilog='Example: anamnesis ask "Что показывает ферритин?"')
+    @app.command(epilog=ASK_EXAMPLES)
     def ask(
         question: Annotated[
             str | None, typer.Argument(help="A question; without it JSON Lines are read from standard input.")
@@ -47,11 +54,14 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Ask the medical chat."""
         one = None if question is None else _one(AskRequest, question=question, chat=chat, user=user, lang=lang)
+        if one is not None:
+            _require_words("question", one.question)
 
         async def run() -> None:
             async with running_engine(load_settings()) as engine:
 
                 async def answer(request: AskRequest) -> Result:
+                    _require_words("question", request.question)
                     return (await engine.ask(request, origin="cli")).model_dump()
 
                 if one is None:
@@ -75,11 +85,14 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Show what the corpus holds on a question."""
         one = None if query is None else _one(RetrieveRequest, query=query, k=k, min_score=min_score, lang=lang)
+        if one is not None:
+            _require_words("query", one.query)
 
         async def run() -> None:
             async with running_engine(load_settings()) as engine:
 
                 async def search(request: RetrieveRequest) -> Result:
+                    _require_words("query", request.query)
                     return (await engine.retrieve(request)).model_dump()
 
                 if one is None:
@@ -119,4 +132,10 @@ def _one(model: type[Model], **fields: object) -> Model:
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        raise typer.BadParameter(describe_fault(error)) from None
+        raise WrongUseError(describe_fault(error)) from None
+
+
+def _require_words(field: str, text: str) -> None:
+    """Nothing but spaces and invisible characters is a slip of whoever calls, not a question without an answer."""
+    if not normalise(text):
+        raise WrongUseError(f"{field}: it is empty")

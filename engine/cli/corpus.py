@@ -16,6 +16,11 @@ from engine.storage.embedded import ConnectionUrls
 from engine.storage.migrate import bootstrap
 from engine.storage.migrate import migrate as run_migrations
 
+AllowRemoval = Annotated[
+    bool,
+    typer.Option("--allow-removal", help="Even where half of the stored documents or more are not on disk any more."),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
@@ -36,17 +41,17 @@ def register(app: typer.Typer) -> None:
             Console().print(f"Migrated: {', '.join(done)}." if done else "The schema is up to date.")
 
     @app.command(epilog="Example: anamnesis seed")
-    def seed(as_json: AsJson = False) -> None:
+    def seed(allow_removal: AllowRemoval = False, as_json: AsJson = False) -> None:
         """Store the corpus; unchanged documents are left alone."""
-        _seed(as_json, reembed=False)
+        _seed(as_json, reembed=False, allow_removal=allow_removal)
 
     @app.command(epilog="Example: ANAMNESIS_EMBEDDER=use anamnesis reembed")
-    def reembed(as_json: AsJson = False) -> None:
+    def reembed(allow_removal: AllowRemoval = False, as_json: AsJson = False) -> None:
         """Embed the corpus anew with the active models.
 
         The former vectors serve until all is done; interrupted, the next call goes on from there.
         """
-        _seed(as_json, reembed=True)
+        _seed(as_json, reembed=True, allow_removal=allow_removal)
 
     @app.command(epilog="Example: anamnesis vectors")
     def vectors(as_json: AsJson = False) -> None:
@@ -66,7 +71,9 @@ def bring_up_to_date(settings: Settings, urls: ConnectionUrls, *, with_bootstrap
     return run_migrations(urls.admin)
 
 
-def seed_with_progress(settings: Settings, urls: ConnectionUrls, *, reembed: bool = False) -> SeedReport:
+def seed_with_progress(
+    settings: Settings, urls: ConnectionUrls, *, reembed: bool = False, allow_removal: bool = False
+) -> SeedReport:
     """Seed and show on standard error how far it is."""
     with Bar(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Embedding the corpus", total=None)
@@ -74,15 +81,16 @@ def seed_with_progress(settings: Settings, urls: ConnectionUrls, *, reembed: boo
             settings,
             urls,
             reembed=reembed,
+            allow_removal=allow_removal,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
 
 
-def _seed(as_json: bool, *, reembed: bool) -> None:
+def _seed(as_json: bool, *, reembed: bool, allow_removal: bool) -> None:
     settings = load_settings()
     urls = connect(settings)
     bring_up_to_date(settings, urls)
-    report = seed_with_progress(settings, urls, reembed=reembed)
+    report = seed_with_progress(settings, urls, reembed=reembed, allow_removal=allow_removal)
     if as_json:
         emit(vars(report))
         return

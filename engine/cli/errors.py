@@ -11,7 +11,7 @@ from engine.evaluation.errors import EvaluationError
 from engine.guardrails.rules import RuleFileError
 from engine.keys import KeysError
 from engine.knowledge.corpus import CorpusError
-from engine.knowledge.seeding import SpaceMismatchError
+from engine.knowledge.seeding import RemovalError, SpaceMismatchError
 from engine.models.base import ModelError
 from engine.retrieval.follow_up_words import WordDataError
 from engine.settings import SettingsError
@@ -26,6 +26,7 @@ KNOWN: tuple[type[Exception], ...] = (
     KeysError,
     CorpusError,
     SpaceMismatchError,
+    RemovalError,
     ModelError,
     RuleFileError,
     WordDataError,
@@ -42,6 +43,10 @@ UsageFault: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ i
 
 class CommandError(Exception):
     """A command cannot go on; the text is the one line that is shown."""
+
+
+class WrongUseError(CommandError):
+    """A command was given what it cannot work on."""
 
 
 def run_guarded(program: Callable[[], object], *, debug: bool) -> int:
@@ -65,7 +70,7 @@ def run_guarded(program: Callable[[], object], *, debug: bool) -> int:
         if debug:
             raise
         print(f"Error: {one_line(error)}", file=sys.stderr)  # noqa: T201
-        return 1
+        return 2 if isinstance(error, WrongUseError) else 1
 
 
 def one_line(error: Exception) -> str:

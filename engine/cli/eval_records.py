@@ -16,7 +16,7 @@ from engine.cli.eval_tables import cases_table, comparison_table, left_out_line,
 from engine.cli.options import AsJson
 from engine.evaluation import store
 from engine.evaluation.chart import growth_steps, recall_chart
-from engine.evaluation.compare import Comparison
+from engine.evaluation.compare import COMPARABLE, Comparison
 from engine.evaluation.compare import compare as compare_runs
 from engine.evaluation.history import HISTORY, files, read
 from engine.evaluation.importing import ImportReport, import_runs
@@ -77,7 +77,7 @@ def show(
 def compare(
     before: Annotated[str, typer.Argument(help="A run's id or the beginning of it.")],
     after: Annotated[str, typer.Argument(help="Another run over the same sets.")],
-    metric: Annotated[str, typer.Option(help="A metric of 0 and 1.")] = HEADLINE,
+    metric: Annotated[str, typer.Option(help=f"One of: {', '.join(COMPARABLE)}.")] = HEADLINE,
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs case by case, by language and style, with paired tests; what is not compared is counted."""
@@ -121,15 +121,17 @@ def chart(
 ) -> None:
     """Draw recall@4 by corpus size from the recorded runs labelled `growth`, as SVG; by default the README's."""
     steps = growth_steps(read(path) for path in files(history))
+    if not steps:
+        raise CommandError(
+            f"No recorded run of {history} has the label `{GROWTH}`; nothing is drawn. "
+            f"Record one: anamnesis eval run --covered --label {GROWTH}"
+        )
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(recall_chart(steps), encoding="utf-8")
     if as_json:
         emit({"out": str(out), "steps": steps_of(steps)})
         return
     Console().print(f"{out}: {len({step.documents for step in steps})} steps.", highlight=False, soft_wrap=True)
-    if not steps:
-        hint = f"No recorded run has the label `{GROWTH}`: anamnesis eval run --covered --label {GROWTH}"
-        Console(stderr=True).print(hint, highlight=False, soft_wrap=True)
 
 
 def show_run(run: RecordedRun, *, cases: bool, as_json: bool, left_out: Mapping[str, int] | None = None) -> None:

@@ -1,16 +1,18 @@
 """A run, a list of runs and a gate report as tables for people."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from engine.evaluation.calibrate import GateReport, LanguageGate
-from engine.evaluation.compare import Comparison, Regression
+from engine.evaluation.compare import Comparison, Paired, Regression
 from engine.evaluation.gate_report import GatePoint
 from engine.evaluation.metrics import PROPORTIONS
-from engine.evaluation.records import ALL, CaseResult, MetricRow, RecordedRun
+from engine.evaluation.records import ALL, CaseResult, MetricRow, RecordedRun, RunHead
 from engine.evaluation.statistics import Interval
 from engine.evaluation.store import IMPORTED_AT
 from engine.wire.metrics import CHECKPOINT, HEADLINE, LOWER_IS_BETTER, METRICS, STRETCH
@@ -19,6 +21,11 @@ NOTHING = "—"
 SHOWN_REGRESSIONS = 20
 """Of the cases that became worse; JSON has all."""
 _LISTED = (HEADLINE, "mrr", "false_abstention", "abstention")
+_DROPPED = ("mrr", "false_abstention", "abstention", "status")
+"""Columns of the list of runs that a narrow screen can do without, the first one first."""
+_COLUMNS = ("run", "started (UTC)", "status", "documents", *_LISTED, "label")
+_LABEL_ROOM = 14
+"""Width at which a label is folded rather than a column left out."""
 
 
 def run_table(run: RecordedRun) -> RenderableType:
@@ -61,19 +68,34 @@ def _by_kind(cases: Iterable[CaseResult]) -> list[str]:
 
 
 def comparison_table(found: Comparison, metric: str) -> RenderableType:
-    """What a second run gained and lost against a first one, what was not compared, and which cases became worse."""
+    """Which runs, what the second one gained and lost, what was not compared, and which cases became worse."""
     left_out = (
         f"not compared: before {found.before.unscored} unscored, {found.before.missing} missing; "
         f"after {found.after.unscored} unscored, {found.after.missing} missing; {found.reworded} reworded"
     )
-    parts: list[RenderableType] = [_paired_table(found, metric), Text(left_out)]
+    names = dict.fromkeys(pair.set_name for pair in found.pairs)
+    parts: list[RenderableType] = [
+        *(_compared_line(side, head) for side, head in zip(("before", "after"), found.heads, strict=True)),
+        *(
+            _paired_table([pair for pair in found.pairs if pair.set_name == name], f"{metric} · {name}")
+            for name in names
+        ),
+        Text(left_out),
+    ]
     if found.regressions:
         parts.append(_regressions_table(found.regressions))
     return Group(*parts)
 
 
+def _compared_line(side: str, head: RunHead) -> Text:
+    """One run of a comparison: other corpora make other figures."""
+    label = f" · {head.label}" if head.label else ""
+    corpus = f"{head.corpus.documents} documents, corpus {head.corpus.hash[:12]}"
+    return Text(f"{side}: run {head.short_id}{label} · {head.started_at:%Y-%m-%d %H:%M} UTC · {corpus}")
+
+
 def _regressions_table(regressions: Sequence[Regression]) -> RenderableType:
-    table = Table("set", "case", "language", "style", "why", title=Text(f"Regressions: {len(regressions)}"))
+    table = _table(("set", "case", "language", "style", "why"), title=f"Regressions: {len(regressions)}")
     for case in regressions[:SHOWN_REGRESSIONS]:
         table.add_row(*(Text(cell) for cell in (case.set_name, case.case_id, case.lang, case.style or "", case.why)))
     if (more := len(regressions) - SHOWN_REGRESSIONS) > 0:
@@ -81,11 +103,10 @@ def _regressions_table(regressions: Sequence[Regression]) -> RenderableType:
     return table
 
 
-def _paired_table(found: Comparison, metric: str) -> RenderableType:
-    table = Table("Set", "Language", "Style", "n", "Before", "After", "Gained", "Lost", "p", title=metric)
-    for pair in found.pairs:
+def _paired_table(pairs: Sequence[Paired], title: str) -> RenderableType:
+    table = _table(("language", "style", "n", "before", "after", "gained", "lost", "p"), title=title)
+    for pair in pairs:
         table.add_row(
-            pair.set_name,
             pair.lang,
             pair.style,
             str(pair.n),
@@ -100,24 +121,63 @@ def _paired_table(found: Comparison, metric: str) -> RenderableType:
 
 def runs_table(runs: Iterable[RecordedRun]) -> RenderableType:
     """Recorded runs, newest first, with the figures that are looked at first."""
-    table = Table("run", "started (UTC)", "status", "documents", *_LISTED, "label")
-    for run in runs:
-        rows = {row.metric: row for row in run.metrics if row.lang == ALL}
-        head = run.head
-        table.add_row(
-            head.short_id,
-            f"{head.started_at:%Y-%m-%d %H:%M}",
-            head.status,
-            str(head.corpus.documents),
-            *(_share(rows[name].value) if name in rows else NOTHING for name in _LISTED),
-            Text(head.label),
-        )
+    return _Fitting([_listed(run) for run in runs])
+
+
+def _listed(run: RecordedRun) -> dict[str, str]:
+    """One run of the list, by the heading of the column."""
+    rows = {row.metric: row for row in run.metrics if row.lang == ALL}
+    head = run.head
+    return {
+        "run": head.short_id,
+        "started (UTC)": f"{head.started_at:%Y-%m-%d %H:%M}",
+        "status": head.status,
+        "documents": str(head.corpus.documents),
+        **{name: _share(rows[name].value) if name in rows else NOTHING for name in _LISTED},
+        "label": head.label,
+    }
+
+
+@dataclass(frozen=True)
+class _Fitting:
+    """The list of runs, without the columns that a narrow screen does not hold; only the label is ever folded."""
+
+    rows: Sequence[Mapping[str, str]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Leave out one column after another until the rest fits."""
+        del console
+        shown = list(_COLUMNS)
+        gone: list[str] = []
+        while self._width(shown) > options.max_width and len(gone) < len(_DROPPED):
+            gone.append(_DROPPED[len(gone)])
+            shown.remove(gone[-1])
+        table = _table(shown)
+        for column in table.columns[:-1]:
+            column.no_wrap = True
+        for row in self.rows:
+            table.add_row(*(Text(row[heading]) for heading in shown))
+        if gone:
+            table.caption = f"left out for want of width: {', '.join(gone)}; --json has all"
+        yield table
+
+    def _width(self, headings: Sequence[str]) -> int:
+        """What the columns need with their borders; a label that is longer than its room is folded."""
+        cells = [max(cell_len(text) for text in (name, *(row[name] for row in self.rows))) for name in headings]
+        return sum(cells[:-1]) + min(cells[-1], _LABEL_ROOM) + 3 * len(cells) + 1
+
+
+def _table(headings: Iterable[str], title: str | None = None) -> Table:
+    """A table that folds what is too long for its column: an id that is cut off names nothing."""
+    table = Table(title=None if title is None else Text(title), title_justify="left")
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
     return table
 
 
 def cases_table(run: RecordedRun) -> RenderableType:
     """Cases that went wrong: what was missed, what stood first instead, and the question."""
-    table = Table("set", "case", "fault", "first", "question", title=Text("Cases that went wrong"))
+    table = _table(("set", "case", "fault", "first", "question"), title="Cases that went wrong")
     for case in run.cases:
         faults = [case.error] if case.error else _faults(case.scores)
         if faults:
@@ -134,10 +194,16 @@ def _faults(scores: Mapping[str, float]) -> list[str]:
     return [name for name in sorted(PROPORTIONS & scores.keys()) if scores[name] != best[name]]
 
 
-def gate_table(report: GateReport) -> RenderableType:
-    """Both errors over rising thresholds in each language; thresholds that change nothing are left out."""
+def gate_table(report: GateReport, sets: Sequence[str]) -> RenderableType:
+    """Both errors over rising thresholds in each language; thresholds that change nothing are left out.
+
+    What stands out is told above the table: beside the numbers it would be broken on a narrow screen.
+    """
     langs = list(report.by_lang)
-    table = Table("threshold", *(f"{lang} {error}" for lang in langs for error in ("lost", "let through")))
+    headings = ("threshold", *(f"{lang} {error}" for lang in langs for error in ("lost", "let through")))
+    table = _table(headings, title=f"Over the sets {', '.join(sets)}")
+    table.columns[0].min_width = len("0.0000")
+    said: list[Text] = []
     present = report.by_lang[ALL].present
     columns = [_points(gate) for gate in report.by_lang.values()]
     rows = {points[0].threshold: points for points in zip(*columns, strict=True)}
@@ -151,13 +217,15 @@ def gate_table(report: GateReport) -> RenderableType:
             notes.append("in use")
         if notes or errors != shown:
             cells = [_share(error) for pair in errors for error in pair]
-            mark = " · ".join([f"{threshold:.4f}", *notes])
-            table.add_row(mark, *cells, style="bold" if notes else None)
+            table.add_row(f"{threshold:.4f}", *cells, style="bold" if notes else None)
+        if notes:
+            said.append(Text(" · ".join([f"{threshold:.4f}", *notes]), style="bold"))
         shown = errors
     counts = ", ".join(f"{lang} {gate.answerable} + {gate.unanswerable}" for lang, gate in report.by_lang.items())
     unscored = "" if report.n == report.n_scored else f"; {report.n - report.n_scored} of {report.n} not scored"
+    table.caption_justify = "left"
     table.caption = f"Answerable + unanswerable questions: {counts}{unscored}"
-    return table
+    return Group(*said, table)
 
 
 def _points(gate: LanguageGate) -> list[GatePoint]:

@@ -25,7 +25,7 @@ from engine.evaluation.history import HISTORY
 from engine.evaluation.provenance import Scoring, trained_model_hash
 from engine.evaluation.records import Corpus, RecordedRun
 from engine.evaluation.report import gate_summary
-from engine.evaluation.sets import CALIBRATION_SETS, DEFAULT_SETS, EvalSet, resolve_sets
+from engine.evaluation.sets import CALIBRATION_SETS, DEFAULT_SETS, EvalSet, known_sets, resolve_sets
 from engine.knowledge.corpus import CorpusDocument, load_corpus
 from engine.knowledge.seeding import corpus_hash
 from engine.models.registry import embedders
@@ -33,7 +33,10 @@ from engine.retrieval.calibrated import trained_for
 from engine.settings import Settings, SettingsError, load_settings
 from engine.wire.metrics import GROWTH
 
-SetNames = Annotated[list[str] | None, typer.Option("--set", metavar="NAME", help="A shipped set; repeatable.")]
+SetNames = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME", help=f"A shipped set ({', '.join(known_sets())}); repeatable."),
+]
 SetFiles = Annotated[list[Path] | None, typer.Option("--set-file", help="A set of your own; repeatable.")]
 Overrides = Annotated[
     list[str] | None, typer.Option("--setting", metavar="KEY=VALUE", help="Overrides a setting; repeatable.")
@@ -64,7 +67,7 @@ def run(
     cases: Cases = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run evaluation sets (by default: retrieval and expect_none) and record the run."""
+    """Run evaluation sets (by default: retrieval, follow_ups and expect_none) and record the run."""
     sets = _sets(names, files, DEFAULT_SETS)
     for eval_set in sets:
         if eval_set.name in CALIBRATION_SETS:
@@ -109,10 +112,11 @@ def gate_report(
             return subject, report
 
     subject, report = asyncio.run(go())
+    asked = [eval_set.name for eval_set in sets]
     if as_json:
-        emit({"corpus": vars(subject.corpus), "models": dict(subject.models), **gate_summary(report)})
+        emit({"corpus": vars(subject.corpus), "models": dict(subject.models), **gate_summary(report, asked)})
     else:
-        Console().print(gate_table(report))
+        Console().print(gate_table(report, asked))
 
 
 def _sets(names: Sequence[str] | None, files: Sequence[Path] | None, default: Sequence[str]) -> tuple[EvalSet, ...]:

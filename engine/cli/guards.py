@@ -46,7 +46,7 @@ class CiteLine(Strict):
     """Input of `cite`: an answer, and how many sources it had."""
 
     text: Text
-    sources: int = Field(ge=0, le=MOST_SOURCES)
+    sources: int = Field(ge=0, le=MOST_SOURCES, strict=True)
 
 
 def register(app: typer.Typer) -> None:

@@ -74,7 +74,7 @@ def growth_steps(runs: Iterable[RecordedRun]) -> tuple[Step, ...]:
 
 
 def recall_chart(steps: Sequence[Step]) -> str:
-    """The picture; without a step it says so."""
+    """The picture of one step or more."""
     title = f"{HEADLINE} as the corpus grows"
     return "\n".join(
         [
@@ -95,8 +95,6 @@ def recall_chart(steps: Sequence[Step]) -> str:
 def description(steps: Sequence[Step]) -> str:
     """Everything that the picture says, in words."""
     targets = f"Targets: checkpoint {CHECKPOINT:.2f}, stretch {STRETCH:.2f}."
-    if not steps:
-        return f"No step of growth has been recorded yet. {targets}"
     told = [
         f"{LANGUAGES[step.lang]}, {step.documents} documents: {step.value:.3f} "
         f"({step.ci.low:.3f} to {step.ci.high:.3f}, {step.scored} questions)."
@@ -127,8 +125,6 @@ class _Plot:
 
     def parts(self) -> list[str]:
         parts = [*self._grid(), *self._targets()]
-        if not self.steps:
-            return [*parts, _text((LEFT + RIGHT) / 2, 180, "No step has been recorded yet", "", "middle")]
         series = {lang: [step for step in self.steps if step.lang == lang] for lang in LANGUAGES}
         shown = [marks for marks in series.values() if marks]
         return [*parts, *self._sizes(), *(part for marks in shown for part in self._series(marks)), *self._ends(shown)]

@@ -6,8 +6,12 @@ from math import comb
 from typing import Literal
 
 from engine.evaluation.errors import EvaluationError
-from engine.evaluation.records import ALL, CaseResult, RecordedRun
-from engine.wire.metrics import LOWER_IS_BETTER
+from engine.evaluation.metrics import PROPORTIONS
+from engine.evaluation.records import ALL, CaseResult, RecordedRun, RunHead
+from engine.wire.metrics import LOWER_IS_BETTER, METRICS
+
+COMPARABLE = tuple(name for name in METRICS if name in PROPORTIONS | {"precision@1"})
+"""Metrics of 0 and 1 for a case, in the order in which they are shown."""
 
 Why = Literal["worse", "unscored", "missing"]
 
@@ -52,6 +56,8 @@ class Regression:
 class Comparison:
     """The pairs in groups, and what was left out of them: a case that is not compared is counted, never dropped."""
 
+    heads: tuple[RunHead, RunHead]
+    """The run before and the run after."""
     pairs: tuple[Paired, ...]
     before: Uncompared
     after: Uncompared
@@ -88,8 +94,9 @@ def compare(before: RecordedRun, after: RecordedRun, metric: str) -> Comparison:
     if not pairs:
         raise EvaluationError(f"The two runs share no case with {metric!r}.")
     if any(case.scores[metric] not in (0.0, 1.0) for pair in pairs for case in pair):
-        raise EvaluationError(f"{metric!r} is no metric of 0 and 1; compare recall@4, precision@1 or an abstention.")
+        raise EvaluationError(f"{metric!r} is no metric of 0 and 1; compare one of {', '.join(COMPARABLE)}.")
     return Comparison(
+        heads=(before.head, after.head),
         pairs=_grouped(pairs, metric),
         before=_uncompared([match.before for match in matches], metric),
         after=_uncompared([match.after for match in matches], metric),

@@ -1,6 +1,7 @@
 """What stands in the file of a recorded run, checked before anything of it is stored or drawn."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from math import isfinite
 from typing import Annotated, Any, Literal, Self
@@ -116,13 +117,15 @@ def parse(content: bytes) -> RecordedRun:
     try:
         told = _File.model_validate(_loaded(content))
     except ValidationError as error:
-        raise EvaluationError(f"no recorded run ({_told(error)}).") from None
+        raise EvaluationError(f"not a recorded run ({_told(error)}).") from None
     except EvaluationError:
         raise
     except (ValueError, RecursionError):
-        raise EvaluationError("no recorded run (not valid JSON).") from None
+        raise EvaluationError("not a recorded run (not valid JSON).") from None
     if len({(case.set, case.id) for case in told.cases}) < len(told.cases):
-        raise EvaluationError("no recorded run (a case stands there twice).")
+        raise EvaluationError("not a recorded run (a case stands there twice).")
+    if (cut := _cut(told)) is not None:
+        raise EvaluationError(f"not a recorded run ({cut}).")
     head = RunHead(
         id=told.run,
         started_at=told.started_at,
@@ -139,16 +142,32 @@ def parse(content: bytes) -> RecordedRun:
     return recorded(head, metrics, [_result(case) for case in told.cases])
 
 
+def _cut(told: _File) -> str | None:
+    """Where the cases are not as many as the figures were made of: half a file must not stand for the whole."""
+    there = Counter((case.set, lang) for case in told.cases for lang in (ALL, case.lang))
+    counted = {(name, lang): part.n for name, figures in told.sets.items() for lang, part in _slices(figures) if part.n}
+    for name, lang in sorted(there.keys() | counted.keys()):
+        wanted, found = counted.get((name, lang), 0), there[name, lang]
+        if found != wanted:
+            of = name if lang == ALL else f"{name}.{lang}"
+            return f"cases: {found} of set {of}, whose figures are over {wanted}"
+    return None
+
+
 def _told(error: ValidationError) -> str:
     """The first fault by its place in the file."""
     fault = error.errors(include_input=False, include_url=False)[0]
-    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg'].removeprefix('Value error, ')}"
+    # The library's own words name a class of this module.
+    said = "Input should be an object" if fault["type"] == "model_type" else fault["msg"]
+    return f"{'.'.join(map(str, fault['loc']))}: {said.removeprefix('Value error, ')}"
 
 
 def _loaded(content: bytes) -> Any:
     loaded = json.loads(content)
+    if not isinstance(loaded, dict):
+        raise EvaluationError("not a recorded run.")
     if (place := next(_not_finite(loaded), None)) is not None:
-        raise EvaluationError(f"no recorded run ({'.'.join(place)}: no finite number).")
+        raise EvaluationError(f"not a recorded run ({'.'.join(place)}: no finite number).")
     text = json.dumps(loaded, ensure_ascii=False)
     text.encode()  # a lone surrogate is refused here
     if "\\u0000" in text:
@@ -168,11 +187,14 @@ def _not_finite(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, 
             yield from _not_finite(part, (*place, str(index)))
 
 
+def _slices(figures: _Set) -> list[tuple[str, _Figures]]:
+    return [(ALL, figures), *figures.by_lang.items()]
+
+
 def _rows(name: str, figures: _Set) -> list[MetricRow]:
-    slices: list[tuple[str, _Figures]] = [(ALL, figures), *figures.by_lang.items()]
     return [
         MetricRow(name, lang, metric, figure.value, figure.ci and Interval(*figure.ci), part.n, figure.n_scored)
-        for lang, part in slices
+        for lang, part in _slices(figures)
         for metric, figure in part.metrics.items()
     ]
 

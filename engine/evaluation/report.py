@@ -7,7 +7,7 @@ from typing import Any
 from engine.evaluation.calibrate import GateReport
 from engine.evaluation.chart import Step
 from engine.evaluation.compare import Comparison
-from engine.evaluation.records import ALL, MetricRow, RecordedRun
+from engine.evaluation.records import ALL, MetricRow, RecordedRun, RunHead
 
 
 def summary(run: RecordedRun) -> dict[str, Any]:
@@ -44,13 +44,33 @@ def cases_of(run: RecordedRun) -> list[dict[str, Any]]:
 
 
 def comparison_of(found: Comparison, metric: str) -> dict[str, Any]:
-    """Two runs case by case: pairs in groups, what each run left out of them, and the cases that became worse."""
-    return {"metric": metric, **asdict(found)}
-
-
-def gate_summary(report: GateReport) -> dict[str, Any]:
-    """The recommended threshold and the curve of both errors in each language."""
+    """Two runs case by case: which they are, pairs in groups, what is left out of them, and what became worse."""
+    before, after = found.heads
     return {
+        "metric": metric,
+        "runs": {"before": _compared(before), "after": _compared(after)},
+        "pairs": [asdict(pair) for pair in found.pairs],
+        "before": asdict(found.before),
+        "after": asdict(found.after),
+        "reworded": found.reworded,
+        "regressions": [asdict(case) for case in found.regressions],
+    }
+
+
+def _compared(head: RunHead) -> dict[str, Any]:
+    """Which run stands on one side of a comparison, and on which corpus it was measured."""
+    return {
+        "run": str(head.id),
+        "label": head.label,
+        "started_at": head.started_at.isoformat(),
+        "corpus": asdict(head.corpus),
+    }
+
+
+def gate_summary(report: GateReport, sets: Sequence[str]) -> dict[str, Any]:
+    """The recommended threshold, the sets that it is read from, and the curve of both errors in each language."""
+    return {
+        "sets": list(sets),
         "threshold": report.threshold,
         "max_lost": report.max_lost,
         "n": report.n,

@@ -87,8 +87,9 @@ def _asking(search: Searching) -> Callable[[Case], Awaitable[Sample | None]]:
     async def ask(case: Case) -> Sample | None:
         if not has_topic(case.text):  # it never comes to a score
             return None
-        gathered = await search.gather(await search.query(case.text))
+        query = await search.query(case.text)
+        gathered = await search.gather(query)
         topics = case.topics if isinstance(case, RetrievalCase) else ()
-        return Sample(case.id, case.lang, topics, gathered.vectors, gathered.candidates)
+        return Sample(case.id, case.lang, topics, gathered.vectors, gathered.candidates, query.named)
 
     return ask

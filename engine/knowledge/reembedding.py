@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from sqlalchemy.engine import Connection
 
 from engine.knowledge.corpus import CorpusDocument
-from engine.knowledge.seeding import Progress, SeedReport, corpus_hash, embed, prepare, stored_hash
+from engine.knowledge.seeding import Progress, SeedReport, corpus_hash, embed, prepare, removed, stored_hash
 from engine.models.base import Embedder
 from engine.storage import corpus_store as store
 from engine.storage import staging_store as staging
@@ -40,6 +40,7 @@ def reembed(
     load: Callable[[], Sequence[CorpusDocument]],
     embedders: Sequence[Embedder],
     *,
+    allow_removal: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> SeedReport:
     """Give the corpus on disk vectors of these models, and bring its text up to date with it.
@@ -53,6 +54,7 @@ def reembed(
     behind them stay and are found by their words until they are embedded anew, which is for whoever stores them.
 
     Raises:
+        RemovalError: half of the stored documents or more would go, and nobody allowed it.
         StorageError: the database refused, or another call is at work; the former vectors serve on.
     """
     with staging.only_one(admin_url):
@@ -62,6 +64,8 @@ def reembed(
             documents = load()
             with owner_connection(admin_url) as connection:
                 work = _work(connection, documents, embedders, renewed)
+            names = [document.name for document in documents]
+            removed(work.stored, names, allowed=allow_removal, command="reembed")
             if resumed is None:
                 resumed = len(documents) - len(work.missing)
             if not work.missing:

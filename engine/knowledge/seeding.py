@@ -1,7 +1,7 @@
 """Bring the stored corpus to what stands on disk: changed documents only, in one transaction."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
@@ -14,10 +14,10 @@ from engine.models.base import Embedder, Vectors
 from engine.storage import corpus_store as store
 from engine.storage.migrate import limit_lock_waits, owner_connection
 from engine.storage.schema import GLOBAL_USER_ID
-from engine.text.lexemes import tsvector
+from engine.text.lexemes import content_words, name_key, tsvector
 from engine.text.sentences import split_sentences
 
-FORM = f"8:{CHUNK_SIZE}:{OVERLAP}"
+FORM = f"9:{CHUNK_SIZE}:{OVERLAP}"
 """Changes whenever chunks, lexemes or the embedded text are made in another way, so that all is made anew."""
 
 Progress = Callable[[int, int], None]
@@ -25,6 +25,10 @@ Progress = Callable[[int, int], None]
 
 class SpaceMismatchError(RuntimeError):
     """The corpus was embedded by other models, or other versions of them, than those that are active."""
+
+
+class RemovalError(RuntimeError):
+    """So much is missing on disk that it was rather lost than deleted."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,14 @@ def seed(
     documents: Sequence[CorpusDocument],
     embedders: Sequence[Embedder],
     *,
+    allow_removal: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> SeedReport:
     """Store the corpus. Unchanged documents are neither embedded nor written; a second call does nothing.
 
     Raises:
         SpaceMismatchError: the active models are not those of the stored vectors; `reembed` changes them.
+        RemovalError: half of the stored documents or more would go, and nobody allowed it.
         StorageError: the database refused.
     """
     active = {embedder.space: embedder.model for embedder in embedders}
@@ -61,7 +67,7 @@ def seed(
         stored = {} if state is None else store.read_hashes(connection)
     wanted = {document.name: stored_hash(document) for document in documents}
     fresh = [document for document in documents if stored.get(document.name) != wanted[document.name]]
-    gone = sorted(set(stored) - set(wanted))
+    gone = removed(stored, wanted, allowed=allow_removal, command="seed")
     if not fresh and not gone and state is not None:
         return SeedReport(0, 0, 0, len(documents), state.chunks)
     prepared = []
@@ -81,6 +87,21 @@ def seed(
         store.analyse(connection, list(active))
     changed = sum(document.name in stored for document in fresh)
     return SeedReport(len(fresh) - changed, changed, len(gone), len(documents) - len(fresh), chunks)
+
+
+def removed(stored: Collection[str], wanted: Collection[str], *, allowed: bool, command: str) -> list[str]:
+    """Names of stored documents that are not on disk any more.
+
+    Raises:
+        RemovalError: they are half of what is stored or more, which is what a lost folder of one language makes.
+    """
+    gone = sorted(set(stored) - set(wanted))
+    if gone and not allowed and 2 * len(gone) >= len(stored):
+        raise RemovalError(
+            f"{len(gone)} of the {len(stored)} stored documents are not in the corpus on disk. Restore its files or "
+            f"correct ANAMNESIS_CORPUS_DIR; if they are to go, run `anamnesis {command} --allow-removal`."
+        )
+    return gone
 
 
 def _matching_state(connection: Connection, active: Mapping[str, str]) -> store.CorpusState | None:
@@ -128,6 +149,7 @@ def prepare(document: CorpusDocument, digest: str, embedders: Sequence[Embedder]
         version=document.version,
         reviewed=document.reviewed,
         content_hash=digest,
+        names=sorted({name_key(content_words(name)) for name in (document.title, *document.aliases)} - {""}),
         chunks=[
             store.StoredChunk(
                 id=_chunk_id(document_id, chunk),

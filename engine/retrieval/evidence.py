@@ -1,7 +1,7 @@
 """What speaks for a topic as the answer to a question: numbers from both arms and the topic head, one row a topic."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,8 @@ FEATURES = (
     "coverage",  # share of the question's rarity that the best chunk covers
     "document_coverage",  # and that all chunks of one document cover together
     "head",  # log-probability of the topic by the head
+    "named",  # share of the question's rarity in names of the topic that stand whole in it
+    "names_other",  # and in names of other topics alone
 )
 
 Row = NDArray[np.float64]
@@ -39,18 +41,33 @@ class Evidence:
     values: Row
 
 
-def gather(candidates: Sequence[Candidate], floors: Sequence[float], head: Mapping[str, float]) -> Evidence:
+def gather(
+    candidates: Sequence[Candidate],
+    floors: Sequence[float],
+    head: Mapping[str, float],
+    named: Mapping[str, frozenset[int]],
+) -> Evidence:
     """The best of each kind of evidence over a topic's chunks, in whichever language they are.
 
     `floors`: cosine of unrelated texts, one a space. `head`: log-probabilities by topic; a topic it does not know gets
-    the chance of one among all.
+    the chance of one among all. `named`: slots of the question's words that name a topic.
     """
     unknown = -math.log(len(head)) if head else 0.0
     by_topic: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         by_topic.setdefault(candidate.topic or candidate.document, []).append(candidate)
     topics = tuple(sorted(by_topic))
-    rows = [_row(by_topic[topic], floors, max(HEAD_FLOOR, head.get(topic, unknown))) for topic in topics]
+    any_named = frozenset().union(*named.values())
+    rows = []
+    for topic in topics:
+        own, rarity = named.get(topic, frozenset()), by_topic[topic][0].rarity
+        rows.append(
+            [
+                *_row(by_topic[topic], floors, max(HEAD_FLOOR, head.get(topic, unknown))),
+                share(own, rarity),
+                share(any_named - own, rarity),
+            ]
+        )
     return Evidence(topics, np.asarray(rows, np.float64).reshape(len(topics), len(FEATURES)))
 
 
@@ -84,11 +101,13 @@ def stretched(cosine: float | None, floor: float) -> float:
 
 def document_coverage(chunks: Sequence[Candidate]) -> float:
     """Share of the question's rarity that the chunks of one document cover together, of the best document."""
-    rarity = chunks[0].rarity
-    total = sum(rarity)
-    if not total:
-        return 0.0
     covered: dict[str, set[int]] = {}
     for chunk in chunks:
         covered.setdefault(chunk.document, set()).update(chunk.covered)
-    return max(sum(rarity[slot] for slot in slots) for slots in covered.values()) / total
+    return max(share(slots, chunks[0].rarity) for slots in covered.values())
+
+
+def share(slots: Collection[int], rarity: Sequence[float]) -> float:
+    """Share of a question's rarity that some of its slots have; 0 where it has none."""
+    total = sum(rarity)
+    return sum(rarity[slot] for slot in sorted(slots)) / total if total else 0.0

@@ -8,7 +8,7 @@ read: what stands in them may have come from a source that somebody else wrote.
 Only retrieval sees the completed text. Gates, rules and the answer see the question as it was asked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from engine.retrieval.follow_up_signs import Reason, follow_up_reason
@@ -43,23 +43,28 @@ class Completion:
         return {"follow_up": self.reason, "carried": len(self.carried)}
 
 
-def complete(question: str, history: Sequence[Turn]) -> Completion:
+def looked_at(history: Sequence[Turn]) -> list[str]:
+    """The user's turns that may complete a question, the oldest first."""
+    return [turn.text for turn in history if turn.role == "user"][-MAX_TURNS:]
+
+
+def complete(question: str, history: Sequence[Turn], named: Collection[str] | None = None) -> Completion:
     """The question with the topic of the last turns where it has none of its own, else as it is.
 
-    Deterministic, and idempotent over the same history.
+    `named`: stems of the words by which the question and these turns name topics of the corpus; where it is not known,
+    every unknown word may be a topic. Deterministic, and idempotent over the same history.
     """
-    said = read(plain(question))
+    said = read(plain(question), named)
     reason = follow_up_reason(said, plain(question))
     if reason in ("own_topic", "nothing_asked"):
         return Completion(question, reason)
-    earlier = [turn.text for turn in history if turn.role == "user"][-MAX_TURNS:]
-    carried = _carried(said, _subject(earlier))
+    carried = _carried(said, _subject(looked_at(history), named))
     if not carried:
         return Completion(question, "nothing_to_carry")
     return Completion(f"{' '.join(carried)}: {question}", reason, carried)
 
 
-def _subject(earlier: Sequence[str]) -> tuple[Word, ...]:
+def _subject(earlier: Sequence[str], named: Collection[str] | None) -> tuple[Word, ...]:
     """What the user's last turns are about, in the order in which it was said.
 
     The last turn that names a topic; turns after it are follow-ups and may add words of their own.
@@ -69,7 +74,7 @@ def _subject(earlier: Sequence[str]) -> tuple[Word, ...]:
     for turn in reversed(earlier):
         text = plain(turn)
         # A word that is cut in two is none.
-        said = [word for word in read(text[: MAX_SCANNED + MAX_WORD]) if word.end <= MAX_SCANNED]
+        said = [word for word in read(text[: MAX_SCANNED + MAX_WORD], named) if word.end <= MAX_SCANNED]
         usable = [word for word in said if len(word.surface) <= MAX_WORD]
         names = [word for word in usable if word.kind == TOPIC]
         if follow_up_reason(said, text) == "own_topic":

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -235,14 +235,21 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFC", INVISIBLE.sub("", clean(text)))
 
 
-def read(text: str) -> list[Word]:
-    """The words of a `plain` text in order, each with its class."""
+def read(text: str, named: Collection[str] | None = None) -> list[Word]:
+    """The words of a `plain` text in order, each with its class.
+
+    With `named`, stems of the words in names of the corpus' topics, a word that is in none of them names no topic:
+    «яблоки» after a question about diabetes are a circumstance.
+    """
     found: list[Word] = []
     for match in _WORD.finditer(text):
         surface = match[0]
         base = re.split("['’]", surface)[0]  # "it's" is "it"
         written, token = low(base), normalise(base)[:MAX_TOKEN]
-        found.append(Word(surface, written, token, _kind(token, written, found), match.start(), match.end()))
+        kind = _kind(token, written, found)
+        if kind == TOPIC and named is not None and stem(token) not in named:
+            kind = CIRCUMSTANCE
+        found.append(Word(surface, written, token, kind, match.start(), match.end()))
     return found
 
 

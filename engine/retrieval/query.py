@@ -1,11 +1,13 @@
 """A question as both arms take it."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from engine.retrieval.names import Span, named_topics
 from engine.retrieval.vocabulary import readings
 from engine.storage.vocabulary_store import Vocabulary
-from engine.text.lexemes import Term, content_words, query_terms
+from engine.text.lexemes import Term, content_words, query_terms, stem
 from engine.text.normalise import clean, normalise
 
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
@@ -17,6 +19,24 @@ class Query:
 
     text: str
     terms: tuple[Term, ...]
+    written: tuple[str, ...]
+    """Its content words."""
+    words: tuple[str, ...]
+    """The same, each by its first reading."""
+    named: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """Slots of the words by which a topic is named."""
+    naming_words: frozenset[str] = frozenset()
+    """Stems of these words as they were written."""
+
+    def naming(self, spans: Mapping[str, Sequence[Span]], topics: Mapping[str, Sequence[str]]) -> "Query":
+        """The same question with the topics that it names; see `engine.retrieval.names`."""
+        slots = {term.stem: term.slot for term in self.terms if not term.pair}
+        places = named_topics(spans, topics)
+        return replace(
+            self,
+            named={topic: frozenset(slots[stem(self.words[at])] for at in of) for topic, of in places.items()},
+            naming_words=frozenset(stem(self.written[at]) for of in places.values() for at in of),
+        )
 
 
 def has_topic(text: str) -> bool:
@@ -34,7 +54,8 @@ def build_query(text: str, vocabulary: Vocabulary) -> Query:
     if not words:
         raise ValueError("A question needs a word that names something.")
     read = {word: readings(word, vocabulary) for word in words}
-    return Query(respelt(text, read), tuple(query_terms([read[word] for word in words])))
+    terms = tuple(query_terms([read[word] for word in words]))
+    return Query(respelt(text, read), terms, tuple(words), tuple(read[word][0] for word in words))
 
 
 def respelt(text: str, read: dict[str, tuple[str, ...]]) -> str:

@@ -85,7 +85,11 @@ def rank_documents(chunks: Sequence[ScoredChunk], lang: str) -> list[RankedDocum
 
 
 def rank_trained(
-    chunks: Sequence[ScoredChunk], lang: str, model: TrainedModel, vectors: Mapping[str, Sequence[float]]
+    chunks: Sequence[ScoredChunk],
+    lang: str,
+    model: TrainedModel,
+    vectors: Mapping[str, Sequence[float]],
+    named: Mapping[str, frozenset[int]],
 ) -> list[RankedDocument]:
     """Topics in the order of the trained model, scored by its gate; chunks of a topic stay in their order."""
     if not chunks:
@@ -93,9 +97,9 @@ def rank_trained(
     candidates = [item.candidate for item in chunks]
     features = model.projection.features(vectors, model.coefficients.spaces)
     head = model.projection.log_probabilities(features)
-    evidence = gather(candidates, model.coefficients.floors, head)
+    evidence = gather(candidates, model.coefficients.floors, head, named)
     order = model.order(evidence)
-    off_corpus = model.projection.off_corpus(features)
+    off_corpus = model.projection.off_corpus.decision(features)
     scores = model.scores(gate_rows(evidence, order, off_corpus, candidates[0].terms, candidates[0].unknown))
     by_topic: dict[str, list[ScoredChunk]] = {}
     for item in chunks:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from engine.models.base import Embedder, Reranker
-from engine.retrieval.query import Query, build_query
+from engine.retrieval.follow_up import Completion, complete, looked_at
+from engine.retrieval.names import possible_names
+from engine.retrieval.query import Query, build_query, has_topic
 from engine.retrieval.rank import RankedDocument, ScoredChunk, rank_documents, rank_trained, score_chunks
 from engine.retrieval.relevance import calibration
 from engine.retrieval.rerank import THRESHOLD as RERANKED_THRESHOLD
@@ -18,8 +20,9 @@ from engine.settings import Fusion
 from engine.storage.search_store import Candidate, score
 from engine.storage.search_store import find as find_candidates
 from engine.storage.sessions import Database
-from engine.storage.vocabulary_store import look_up
+from engine.storage.vocabulary_store import look_up, look_up_names
 from engine.text.lexemes import content_words
+from engine.wire import Turn
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +120,18 @@ class CorpusSearch:
             others = await asyncio.to_thread(stranger_lookups, unknown)
             async with self.database.transaction() as connection:
                 vocabulary = vocabulary.joined(await look_up(connection, *others))
-        return await asyncio.to_thread(build_query, text, vocabulary)
+        query = await asyncio.to_thread(build_query, text, vocabulary)
+        spans = possible_names(query.words)
+        async with self.database.transaction() as connection:
+            return query.naming(spans, await look_up_names(connection, spans))
+
+    async def complete(self, question: str, history: Sequence[Turn]) -> Completion:
+        """A follow-up completed by the last turns; see `engine.retrieval.follow_up`. Raises StorageError."""
+        if not history:
+            return complete(question, history)
+        said = [text for text in (question, *looked_at(history)) if has_topic(text)]
+        queries = await asyncio.gather(*(self.query(text) for text in said))
+        return complete(question, history, frozenset().union(*(query.naming_words for query in queries)))
 
     async def gather(self, query: Query) -> Gathered:
         """What the first encoder and the words find, with all scores, unordered.
@@ -156,7 +170,7 @@ class CorpusSearch:
         if self._model is None:
             documents = rank_documents(chunks, lang)
         else:
-            documents = rank_trained(chunks, lang, self._model, gathered.vectors)
+            documents = rank_trained(chunks, lang, self._model, gathered.vectors, query.named)
         if self._reranker is None:
             return Found(tuple(documents), tuple(chunks))
         found = await asyncio.to_thread(rerank, query.text, documents, self._reranker, self._options.rerank_top)

@@ -26,7 +26,7 @@ FOLDER = Path(__file__).with_name("trained_models")
 GATE_FEATURES = (
     *FEATURES,
     "margin",  # order score less that of the best other topic
-    "off_corpus",  # log-odds that the question is about nothing in the corpus, by its vectors
+    "off_corpus",  # how far the question lies among those about nothing in the corpus, by its vectors
     "unknown",  # share of the question's words that no document holds
     "length",  # logarithm of 1 + number of words
 )
@@ -35,7 +35,7 @@ GATE_FEATURES = (
 class Coefficients(BaseModel):
     """The part that a person can read, with where it comes from."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     spaces: tuple[str, ...]
     floors: tuple[float, ...]
@@ -65,16 +65,32 @@ class Coefficients(BaseModel):
 
 
 @dataclass(frozen=True)
+class KernelClassifier:
+    """A support vector machine with a Gaussian kernel: questions that the corpus does not answer lie in many small
+    regions between those that it does, and no plane parts them (decision 9)."""
+
+    support: NDArray[np.float32]
+    """Shape (support vectors, dimension)."""
+    duals: NDArray[np.float32]
+    gamma: float
+    bias: float
+
+    def decision(self, features: NDArray[np.float32]) -> float:
+        """Signed distance: above 0 for a question about nothing in the corpus."""
+        distances = np.square(self.support - features).sum(axis=1, dtype=np.float64)
+        return float(np.exp(-self.gamma * distances) @ self.duals) + self.bias
+
+
+@dataclass(frozen=True)
 class Projection:
-    """Query vectors to topics: shapes (dimension, topics) and (topics,); `off_corpus` is a column of its own."""
+    """Query vectors to topics: shapes (dimension, topics) and (topics,); `off_corpus` is a classifier of its own."""
 
     topics: tuple[str, ...]
     centre: NDArray[np.float32]
     scale: NDArray[np.float32]
     weights: NDArray[np.float32]
     bias: NDArray[np.float32]
-    off_corpus_weights: NDArray[np.float32]
-    off_corpus_bias: float
+    off_corpus: "KernelClassifier"
 
     def features(self, vectors: Mapping[str, Sequence[float]], spaces: Sequence[str]) -> NDArray[np.float32]:
         """All vectors of a question side by side, centred and scaled."""
@@ -87,10 +103,6 @@ class Projection:
         logits -= logits.max()
         logits -= np.log(np.exp(logits).sum())
         return dict(zip(self.topics, logits.tolist(), strict=True))
-
-    def off_corpus(self, features: NDArray[np.float32]) -> float:
-        """Log-odds that a question is about nothing in the corpus."""
-        return float(features @ self.off_corpus_weights) + self.off_corpus_bias
 
 
 @dataclass(frozen=True)
@@ -146,7 +158,7 @@ def trained_model(spaces: tuple[str, ...], folder: Path = FOLDER) -> TrainedMode
 
 def _read(spaces: tuple[str, ...], folder: Path, name: str) -> TrainedModel | None:
     path = folder / f"{name}.yaml"
-    if not path.is_file():
+    if not path.is_file() and not path.with_suffix(".npz").is_file():
         return None
     coefficients = Coefficients.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     content = (folder / f"{name}.npz").read_bytes()
@@ -160,12 +172,29 @@ def _read(spaces: tuple[str, ...], folder: Path, name: str) -> TrainedModel | No
         scale=arrays["scale"].astype(np.float32),
         weights=arrays["weights"].astype(np.float32),
         bias=arrays["bias"].astype(np.float32),
-        off_corpus_weights=arrays["off_corpus_weights"].astype(np.float32),
-        off_corpus_bias=float(arrays["off_corpus_bias"]),
+        off_corpus=KernelClassifier(
+            support=arrays["off_corpus_support"].astype(np.float32),
+            duals=arrays["off_corpus_duals"].astype(np.float32),
+            gamma=float(arrays["off_corpus_gamma"]),
+            bias=float(arrays["off_corpus_bias"]),
+        ),
     )
-    if coefficients.spaces != spaces or projection.weights.shape != (len(projection.centre), len(projection.topics)):
+    if coefficients.spaces != spaces or len(coefficients.floors) != len(spaces) or not _whole(projection):
         raise ValueError("shape")
     return TrainedModel(coefficients, projection)
+
+
+def _whole(part: Projection) -> bool:
+    """Whether the arrays fit each other and hold numbers only."""
+    dimension, topics, off = len(part.centre), len(part.topics), part.off_corpus
+    shapes = {
+        part.scale.shape == (dimension,),
+        part.weights.shape == (dimension, topics),
+        part.bias.shape == (topics,),
+        off.support.shape == (len(off.duals), dimension),
+    }
+    arrays = (part.centre, part.scale, part.weights, part.bias, off.support, off.duals, off.gamma, off.bias)
+    return shapes == {True} and all(bool(np.isfinite(array).all()) for array in arrays)
 
 
 def save(model: TrainedModel, folder: Path = FOLDER) -> None:
@@ -180,8 +209,10 @@ def save(model: TrainedModel, folder: Path = FOLDER) -> None:
         scale=part.scale,
         weights=part.weights.astype(np.float16),
         bias=part.bias,
-        off_corpus_weights=part.off_corpus_weights,
-        off_corpus_bias=np.asarray(part.off_corpus_bias),
+        off_corpus_support=part.off_corpus.support.astype(np.float16),
+        off_corpus_duals=part.off_corpus.duals,
+        off_corpus_gamma=np.asarray(part.off_corpus.gamma),
+        off_corpus_bias=np.asarray(part.off_corpus.bias),
     )
     (folder / f"{name}.npz").write_bytes(content.getvalue())
     learnt = model.coefficients.model_copy(update={"arrays": hashlib.sha256(content.getvalue()).hexdigest()})

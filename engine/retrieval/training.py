@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.retrieval.evidence import FEATURES, Evidence, gather
-from engine.retrieval.trained import GATE_FEATURES, Coefficients, Projection, TrainedModel, gate_rows
+from engine.retrieval.trained import GATE_FEATURES, Coefficients, KernelClassifier, Projection, TrainedModel, gate_rows
 from engine.storage.search_store import Candidate
 
 FOLDS = 5
@@ -23,11 +23,11 @@ PASSAGE_WEIGHT = 0.5
 """Weight of a passage of the corpus or a name beside 1 of a question, in the topic head."""
 HEAD_C = 30.0
 """Inverse regularisation of the topic head; of 3, 10 and 30 the best log-loss out of fold."""
-OFF_CORPUS_C = 3.0
+OFF_CORPUS_C = 5.0
 ORDER_C = 1.0
 GATE_C = 1.0
 MAX_LOST = 0.05
-"""Share of answerable questions that the threshold may lose, in each language of each set that sets it."""
+"""Share of answerable questions that the threshold may lose in each language, on average over the sets that set it."""
 
 Floats = NDArray[np.float64]
 
@@ -41,6 +41,8 @@ class Sample:
     topics: tuple[str, ...]
     vectors: Mapping[str, Sequence[float]]
     candidates: Sequence[Candidate]
+    named: Mapping[str, frozenset[int]]
+    """Slots of the words by which the question names a topic."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +105,18 @@ def train(
 
 
 def choose_threshold(sets: Sequence[Mapping[str, Sequence[float]]], max_lost: float = MAX_LOST) -> float:
-    """The highest threshold, in thousandths, that loses at most `max_lost` of the answerable questions of each language
-    of each set; a score equal to it is kept."""
-    bounds = []
-    for by_lang in sets:
-        for scores in by_lang.values():
-            ordered = sorted(scores)
-            bounds.append(ordered[int(max_lost * len(ordered) + 1e-9)])
-    return float(np.floor(min(bounds, default=0.0) * 1000) / 1000)
+    """The highest threshold, in thousandths, that loses at most `max_lost` of the answerable questions a language;
+    a score equal to it is kept. Sets are of different hands and count alike, however many questions each has."""
+    languages = {lang for by_lang in sets for lang in by_lang}
+
+    def lost(threshold: float, lang: str) -> float:
+        shares = [float(np.mean(np.asarray(by_lang[lang]) < threshold)) for by_lang in sets if by_lang.get(lang)]
+        return float(np.mean(shares)) if shares else 0.0
+
+    steps = (step / 1000 for step in range(1000, -1, -1))
+    return next(
+        step for step in steps if (languages and all(lost(step, lang) <= max_lost for lang in languages)) or not step
+    )
 
 
 @dataclass(frozen=True)
@@ -173,15 +179,26 @@ class _Frame:
         coefficients = head.coef_ if len(head.classes_) > 2 else np.vstack([-head.coef_, head.coef_]) / 2
         intercepts = head.intercept_ if len(head.classes_) > 2 else np.r_[-head.intercept_, head.intercept_] / 2
         weights[:, head.classes_], bias[head.classes_] = coefficients.T, intercepts
-        off = LogisticRegression(C=OFF_CORPUS_C, max_iter=1_000).fit(self.questions[chosen], self.labels[chosen] < 0)
         return Projection(
             self.topics,
             self.centre,
             self.scale,
             weights.astype(np.float16).astype(np.float32),
             bias.astype(np.float32),
-            off.coef_[0].astype(np.float32),
-            float(off.intercept_[0]),
+            self._off_corpus(chosen),
+        )
+
+    def _off_corpus(self, chosen: NDArray[np.bool_]) -> KernelClassifier:
+        from sklearn.svm import SVC
+
+        questions = self.questions[chosen].astype(np.float16).astype(np.float64)
+        gamma = 1.0 / (questions.shape[1] * float(questions.var()))
+        found = SVC(C=OFF_CORPUS_C, gamma=gamma).fit(questions, self.labels[chosen] < 0)
+        return KernelClassifier(
+            found.support_vectors_.astype(np.float32),
+            found.dual_coef_[0].astype(np.float32),
+            float(np.float32(gamma)),
+            float(found.intercept_[0]),
         )
 
 
@@ -201,8 +218,8 @@ class _Row:
     @classmethod
     def of(cls, sample: Sample, projection: Projection, floors: Sequence[float], spaces: Sequence[Space]) -> "_Row":
         features = projection.features(sample.vectors, [space.name for space in spaces])
-        found = gather(sample.candidates, floors, projection.log_probabilities(features))
-        return cls(sample, found.topics, found.values, projection.off_corpus(features))
+        found = gather(sample.candidates, floors, projection.log_probabilities(features), sample.named)
+        return cls(sample, found.topics, found.values, projection.off_corpus.decision(features))
 
     @property
     def right(self) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy.engine import Connection
 
 from engine.storage.bulk import copy_rows, copy_texts
-from engine.storage.schema import GLOBAL_USER_ID, corpus_state, document, embedding_space, lexeme, spelling
+from engine.storage.schema import GLOBAL_USER_ID, corpus_state, document, embedding_space, lexeme, spelling, topic_name
 from engine.text.variants import MIN_SPELLED
 
 Vector = NDArray[np.float32]
@@ -49,6 +49,8 @@ class StoredDocument:
     version: int
     reviewed: dt.date
     content_hash: str
+    names: list[str]
+    """Keys of title and aliases; see `engine.text.lexemes.name_key`."""
     chunks: list[StoredChunk]
 
 
@@ -115,6 +117,7 @@ def insert_documents(connection: Connection, items: Sequence[StoredDocument]) ->
                 "version": item.version,
                 "reviewed": item.reviewed,
                 "content_hash": item.content_hash,
+                "names": item.names,
             }
             for item in items
         ],
@@ -162,6 +165,14 @@ def refresh(connection: Connection, digest: str, spaces: Sequence[str], at: dt.d
         {"corpus": GLOBAL_USER_ID},
     )
     _refresh_spelling(connection)
+    connection.execute(sa.delete(topic_name))
+    connection.execute(
+        sa.text(
+            "INSERT INTO knowledge.topic_name (name, topic) "
+            "SELECT DISTINCT unnest(names), topic FROM knowledge.document WHERE user_id = :corpus"
+        ),
+        {"corpus": GLOBAL_USER_ID},
+    )
     corpus = {"corpus": GLOBAL_USER_ID, "hash": digest, "spaces": list(spaces), "at": at}
     connection.execute(sa.delete(corpus_state))
     connection.execute(
@@ -178,7 +189,7 @@ def refresh(connection: Connection, digest: str, spaces: Sequence[str], at: dt.d
 
 def analyse(connection: Connection, spaces: Sequence[str]) -> None:
     """Have the planner count what was written. In a transaction of its own: its locks are held to the end."""
-    tables = ["document", "chunk", "lexeme", "spelling"]
+    tables = ["document", "chunk", "lexeme", "spelling", "topic_name"]
     tables += [f"{kind}_{space}" for space in spaces for kind in ("embedding", "sentence")]
     connection.exec_driver_sql(f"ANALYZE {', '.join(f'knowledge.{table}' for table in tables)}")
 

@@ -16,6 +16,10 @@ class OtherVectorsError(StorageError):
     """The stored vectors are those of another encoder than the one that asks."""
 
 
+class NotSeededError(StorageError):
+    """The database holds no corpus yet."""
+
+
 _OTHER_VECTORS = "P0001"
 _CURES = {
     "28P01": "The password was refused. Correct the password in the URL.",

@@ -34,6 +34,7 @@ document = sa.Table(
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("reviewed", sa.Date),
     sa.Column("content_hash", sa.Text, nullable=False),
+    sa.Column("names", ARRAY(sa.Text), nullable=False, server_default="{}"),
     sa.Column("created_at", _at, nullable=False, server_default=sa.func.now()),
     sa.UniqueConstraint("user_id", "name"),
     schema="knowledge",
@@ -178,6 +179,15 @@ spelling = sa.Table(
     metadata,
     sa.Column("deletion", sa.Text, primary_key=True),
     sa.Column("word", sa.Text, primary_key=True),
+    schema="knowledge",
+)
+
+
+topic_name = sa.Table(
+    "topic_name",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("topic", sa.Text, primary_key=True),
     schema="knowledge",
 )
 

@@ -14,6 +14,9 @@ _LOOKUP = sa.text(
 )
 
 
+_NAMES = sa.text("SELECT name, topic FROM knowledge.topic_name WHERE name = ANY(:names) ORDER BY name, topic")
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """What the corpus knows of some lexemes."""
@@ -26,6 +29,14 @@ class Vocabulary:
     def joined(self, other: "Vocabulary") -> "Vocabulary":
         """What both know."""
         return Vocabulary(self.documents | other.documents, self.spelled | other.spelled)
+
+
+async def look_up_names(connection: AsyncConnection, names: Iterable[str]) -> dict[str, list[str]]:
+    """The topics that bear a name, by the keys of those names that some topic bears."""
+    found: dict[str, list[str]] = {}
+    for name, topic in await connection.execute(_NAMES, {"names": list(names)}):
+        found.setdefault(name, []).append(topic)
+    return found
 
 
 async def look_up(connection: AsyncConnection, terms: Iterable[str], deletions: Iterable[str] = ()) -> Vocabulary:

@@ -81,6 +81,11 @@ def content_words(text: str) -> list[str]:
     return found
 
 
+def name_key(words: Iterable[str]) -> str:
+    """What a name of these content words is found by: their stems in order. Empty where there are none."""
+    return " ".join(stem(word) for word in words)
+
+
 def query_terms(words: Sequence[Sequence[str]]) -> list[Term]:
     """Distinct terms of a question's content words, each by its readings, then the pairs of their first readings."""
     terms: dict[str, Term] = {}

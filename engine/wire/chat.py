@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from engine.wire.fields import Lang, Question, Text, User
+from engine.wire.fields import Lang, Length, Question, Text, User
 
 ChatName = Literal["auto", "medical", "personal", "work"]
 Origin = Literal["app", "test_chat", "eval", "cli"]
@@ -30,7 +30,7 @@ class Turn(Strict):
     """One earlier message of the dialogue."""
 
     role: Literal["user", "assistant"]
-    text: Text = Field(max_length=20_000)
+    text: Annotated[Text, Length(20_000)]
 
 
 MAX_TURNS = 100
@@ -46,19 +46,21 @@ class Profile(Strict):
     sex: Literal["female", "male"] | None = None
 
 
+Name = Annotated[Text, Length(120, least=1)]
+
+
 class Biomarker(Strict):
     """A measured value of the user's own, with the range printed on the report."""
 
-    name: Text = Field(min_length=1, max_length=120)
+    name: Name
     value: float = Field(allow_inf_nan=False)
-    unit: Text = Field(default="", max_length=40)
+    unit: Annotated[Text, Length(40)] = ""
     ref_low: float | None = Field(default=None, allow_inf_nan=False)
     ref_high: float | None = Field(default=None, allow_inf_nan=False)
     at: AwareDatetime | None = None
 
 
-Name = Annotated[Text, Field(min_length=1, max_length=120)]
-Words = Annotated[Text, Field(max_length=500)]
+Words = Annotated[Text, Length(500)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 

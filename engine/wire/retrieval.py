@@ -12,10 +12,10 @@ class RetrieveRequest(Strict):
     """A query put to the corpus of one of the chats."""
 
     query: Question
-    k: int = Field(default=8, ge=1, le=100)
+    k: int = Field(default=8, ge=1, le=100, strict=True)
     chat: Literal["medical", "personal"] = "medical"
     user: User | None = None
-    min_score: float | None = Field(default=None, ge=0.0, le=1.0)
+    min_score: float | None = Field(default=None, ge=0.0, le=1.0, strict=True)
     """Relevance threshold; None takes the engine's own, 0.0 bypasses the gate."""
     lang: Lang | None = None
     history: History = Field(default_factory=list)

@@ -1,11 +1,11 @@
 """Staff sessions: how the console gets a token to act for a signed-in person."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
 from engine.wire.chat import Strict
-from engine.wire.fields import Text
+from engine.wire.fields import Length, Text
 
 Scope = Literal["chat", "documents", "memory", "staff:read", "staff:run", "staff:admin"]
 Role = Literal["product", "safety", "engineer", "admin"]
@@ -14,7 +14,7 @@ Role = Literal["product", "safety", "engineer", "admin"]
 class StaffSessionRequest(Strict):
     """Who is signed in to the console, by its own account."""
 
-    username: Text = Field(min_length=1, max_length=100)
+    username: Annotated[Text, Length(100, least=1)]
     roles: list[Role] = Field(min_length=1)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from engine.storage.errors import OtherVectorsError, StorageError
+from engine.storage.errors import NotSeededError, OtherVectorsError, StorageError
 
 CANARY = "канарейка-7f3a"
 
@@ -140,6 +140,17 @@ def test_a_chunked_body_over_the_limit_is_refused(client, bearer, fake):
 )
 def test_an_unknown_address_or_method_is_a_problem(client, method, path, status):
     is_problem(client.request(method, path), status)
+
+
+def test_too_long_a_question_is_told_in_characters(client, bearer):
+    answer = client.post("/v1/chat", json={"question": "x" * 4_001}, headers=bearer())
+    detail = is_problem(answer, 422, "question")["detail"]
+    assert detail == "question: Text should have at most 4,000 characters, not 4,001"
+
+
+def test_an_empty_database_is_no_lost_one(client, fake):
+    fake.fault = NotSeededError("The database holds no corpus.")
+    assert is_problem(client.get("/readyz"), 503)["detail"].startswith("The database holds no corpus.")
 
 
 def test_where_the_database_is_stays_in_the_log(client, bearer, fake, caplog):

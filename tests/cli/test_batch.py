@@ -47,6 +47,13 @@ async def test_a_number_that_json_cannot_say_is_refused(batch, number, fault):
     ]
 
 
+async def test_the_id_of_a_line_with_too_large_a_number_is_echoed(batch):
+    assert await batch(b'{"id":11,"text":"a","n":1e999}\n{"id":[1e999],"text":"b"}\n') == [
+        {"id": 11, "error": "a number of the line is too large"},
+        {"id": None, "error": "a number of the line is too large"},
+    ]
+
+
 def test_what_is_not_json_is_never_written(capfd):
     with pytest.raises(ValueError, match="JSON"):
         emit({"id": float("inf")})

@@ -65,6 +65,17 @@ def test_a_number_of_sources_that_cannot_be_is_wrong_use(command, sources):
     assert "--sources" in err
 
 
+@pytest.mark.parametrize("text", ["", "  ", "\u200b\n"])
+@pytest.mark.parametrize(("name", "field"), [("ask", "question"), ("retrieve", "query")])
+def test_nothing_asked_is_wrong_use(command, name, field, text):
+    assert command(name, text) == (2, "", f"Error: {field}: it is empty\n")
+
+
+def test_too_long_a_question_is_told_in_characters(command):
+    line = "Error: question: Text should have at most 4,000 characters, not 4,500\n"
+    assert command("ask", "x" * 4_500) == (2, "", line)
+
+
 def test_an_answer_without_sources_is_no_wrong_use(command):
     code, out, _ = command("cite", "Iron [1].", "--sources", "0", "--json")
     assert code == 0

@@ -139,7 +139,8 @@ def _run(number: int, at: datetime) -> dict[str, Any]:
         "documents": 90 + number,
         "chunks": 500 + number,
         "settings": {"pool": 40} | ({"relevance_threshold": 0.5} if number == 2 else {}),
-        "provenance": {"host": "test"} | ({"imported_at": TAKEN_OVER.isoformat()} if number == 3 else {}),
+        "provenance": {"host": "test", "sets": {name: {"hash": name} for name in ("retrieval", "expect_none")}}
+        | ({"imported_at": TAKEN_OVER.isoformat()} if number == 3 else {}),
         "label": "=cmd" if number == 3 else "",
     }
 

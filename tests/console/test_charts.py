@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from console import charts, quality_charts
+from console.views import quality_rows
 
 
 def _counts() -> charts.Drawing:
@@ -17,7 +18,7 @@ def _stages() -> charts.Drawing:
 
 
 def _runs() -> charts.Drawing:
-    run = {"when": "Mar 05", "series": "All", "value": 0.8, "ci_low": 0.7, "ci_high": 0.9, "label": ""}
+    run = {"order": 0, "when": "Mar 05", "series": "All", "value": 0.8, "ci_low": 0.7, "ci_high": 0.9, "label": ""}
     more = {"scored": "1 / 1", "version": "1", "corpus": "1"}
     return charts.recall_trend(pd.DataFrame([run | more]), ["All"])
 
@@ -51,12 +52,53 @@ def test_growth_has_a_tick_a_size_and_an_interval_a_point() -> None:
 
 def test_thresholds_that_stand_out_are_named_in_lines_of_their_own() -> None:
     row = {"threshold": 0.3, "share": 0.1, "error": "lost", "language": "Russian", "counts": "1 of 10"}
-    marks = {"in force 0.29": 0.29, "recommended 0.3": 0.3}
+    marks = {"in force 0.29": 0.29, "5% of these lost 0.3": 0.3}
     drawn = quality_charts.gate_errors(pd.DataFrame([row]), ["lost", "passed"], ["Russian"], marks).to_dict()
     heights = [layer["encoding"]["y"]["value"] for layer in drawn["layer"] if "value" in layer["encoding"].get("y", {})]
     assert len(set(heights)) == len(marks)
     said = {row["text"] for rows in drawn["datasets"].values() for row in rows if "text" in row}
-    assert said == {*marks, "lost", "passed"}
+    assert said == set(marks)
+
+
+@pytest.mark.parametrize("languages", [["Russian"], ["Russian", "English"]])
+def test_the_legend_tells_both_errors_of_the_gate_apart(languages: list[str]) -> None:
+    row = {"threshold": 0.3, "share": 0.1, "error": "lost", "language": "Russian", "counts": "1 of 10"}
+    drawn = quality_charts.gate_errors(pd.DataFrame([row]), ["lost", "passed"], languages, {}).to_dict()
+    (dash,) = [layer["encoding"]["strokeDash"] for layer in drawn["layer"] if "strokeDash" in layer["encoding"]]
+    assert dash["scale"]["domain"] == ["lost", "passed"]
+    assert dash["legend"]
+
+
+def _trend(*values: float) -> pd.DataFrame:
+    rows = [
+        {"order": order, "when": "Mar 05 10:00", "series": "All", "value": value, "ci_low": value - 0.01}
+        for order, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows).assign(ci_high=1.0, label="", scored="", version="", corpus="")
+
+
+def test_two_runs_of_one_minute_are_two_places() -> None:
+    drawn = charts.recall_trend(_trend(0.95, 0.96), ["All"]).to_dict()
+    fields = {layer["encoding"]["x"]["field"] for layer in drawn["layer"] if "field" in layer["encoding"].get("x", {})}
+    assert fields == {"order"}
+    (labels,) = {
+        layer["encoding"]["x"]["axis"]["labelExpr"]
+        for layer in drawn["layer"]
+        if "field" in layer["encoding"].get("x", {})
+    }
+    assert labels == '["Mar 05 10:00", "Mar 05 10:00"][datum.value]'
+
+
+@pytest.mark.parametrize(("low", "shown"), [(0.96, 0), (0.80, 1), (0.40, 2)])
+def test_the_axis_begins_just_below_the_lowest_interval(low: float, shown: int) -> None:
+    frame = _trend(low + 0.01)
+    bottom, top = charts.domain(frame)
+    assert 0 < low - bottom < 0.016
+    assert top == 1.0
+    drawn = charts.recall_trend(frame, ["All"]).to_dict()
+    named = {row["text"] for rows in drawn["datasets"].values() for row in rows if "text" in row}
+    assert len(named) == shown
+    assert (quality_rows.targets_below(frame) is None) == (shown == 2)
 
 
 def test_reliability_is_drawn_against_the_diagonal() -> None:

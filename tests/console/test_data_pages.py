@@ -1,6 +1,7 @@
 """The data pages over a real database, run by Streamlit's own test runner."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -9,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from console import data, formats, texts
 from console.filter_bar import _SAVED
+from console.views.answer import literal
 from engine.storage import schema
 from engine.storage.embedded import ConnectionUrls
 from engine.storage.migrate import owner_connection
@@ -92,6 +94,64 @@ def test_a_figure_that_stayed_has_neither_arrow_nor_colour(page: Page, database:
     assert moved.proto.color == MetricProto.MetricColor.GREEN
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"corpus_hash": "d" * 64}, "quality.not_compared_corpus"),
+        ({"provenance": {"sets": {"retrieval": {"hash": "others"}}}}, "quality.not_compared_questions"),
+        ({"provenance": {}}, "quality.not_compared_questions"),
+    ],
+)
+def test_figures_of_another_corpus_or_of_other_questions_are_not_compared(
+    page: Page, database: ConnectionUrls, change: dict[str, Any], told: str
+) -> None:
+    earlier = sa.update(schema.eval_run).where(schema.eval_run.c.id == run_id(2))
+    with owner_connection(database.admin) as owner:
+        kept = owner.execute(sa.select(schema.eval_run).where(schema.eval_run.c.id == run_id(2))).mappings().one()
+        owner.execute(earlier.values(change))
+    try:
+        app = page("quality", "product", PERIOD)
+    finally:
+        with owner_connection(database.admin) as owner:
+            owner.execute(earlier.values({name: kept[name] for name in change}))
+    card = next(card for card in app.metric if card.label == f"recall@4 · {EN['lang.all']}")
+    assert card.delta == EN[told]
+    assert card.proto.color == MetricProto.MetricColor.GRAY
+    assert card.proto.direction == MetricProto.MetricDirection.NONE
+    (metrics,) = [table.value for table in app.dataframe if "change" in table.value]
+    assert EN[told] in set(metrics[metrics["set"] == "retrieval"]["change"])
+    assert not any(sign in str(cell) for cell in metrics["change"] for sign in "+−")
+
+
+@pytest.mark.usefixtures("database")
+def test_a_period_is_not_told_to_lack_a_comparison_that_the_cards_make(page: Page) -> None:
+    app = page("quality", "product", PERIOD | {"from": "2001-03-10"})
+    assert app.metric[0].delta == "+0.060"
+    assert any("0.800; change since then: +0.060." in element.value for element in app.caption)
+    app = page("quality", "product", PERIOD | {"from": "2001-03-19", "to": "2001-03-21"})
+    assert app.metric[0].delta == "+0.060"
+    assert not any("previous" in element.value for element in app.caption)
+
+
+@pytest.mark.usefixtures("database")
+def test_what_is_of_another_set_than_the_chosen_one_says_so(page: Page) -> None:
+    app = page("quality", "product", PERIOD | {"run": str(run_id(2))})
+    labels = [card.label for card in app.metric]
+    assert f"{EN['metric.abstention']} · {literal('expect_none')}" in labels
+    assert EN["metric.mrr"] in labels
+    headings = [element.value for element in app.subheader]
+    assert {f"{EN[key]} · retrieval" for key in ("quality.trend", "quality.by_language")} <= set(headings)
+
+
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize("ui", ["en", "ru"])
+def test_the_gate_recommends_nothing_from_test_questions(page: Page, ui: Lang) -> None:
+    app = page("quality", "product", PERIOD | {"run": str(run_id(2)), "ui": ui})
+    assert texts.catalogue(ui)["gate.asked"].format(sets="retrieval") in [element.value for element in app.caption]
+    (costs,) = [table.value for table in app.dataframe if "mark" in table.value]
+    assert not any(word in str(costs).lower() for word in ("recommend", "рекоменд"))
+
+
 @pytest.mark.usefixtures("database")
 def test_what_is_missing_from_a_table_is_a_dash(page: Page) -> None:
     tables = page("usage", "product", PERIOD).dataframe
@@ -118,14 +178,14 @@ def test_quality_draws_growth_and_gate_with_their_tables(page: Page, ui: Lang) -
     words = texts.catalogue(ui)
     app = page("quality", "product", PERIOD | {"run": str(run_id(2)), "ui": ui})
     assert not app.exception
-    assert {words[key] for key in ("quality.growth", "gate.title", "gate.reliability")} <= {
+    assert {f"{words[key]} · retrieval" for key in ("quality.growth", "gate.title", "gate.reliability")} <= {
         element.value for element in app.subheader
     }
     tables = [table.value for table in app.dataframe]
     (grown,) = [table for table in tables if "documents" in table]
     assert {34, 70} <= set(grown["documents"])
     (costs,) = [table for table in tables if "mark" in table]
-    assert list(costs["mark"]) == [words["gate.in_force"]] * 3 + [words["gate.recommended"]] * 3
+    assert list(costs["mark"]) == [words["gate.in_force"]] * 3 + [words["gate.at_limit"]] * 3
     lost = words["card.counts"].format(part=2, whole=6)
     assert str(costs["lost"].iloc[0]).startswith(lost)
     assert len(_csv_buttons(app)) == 6
@@ -178,7 +238,7 @@ def test_a_period_without_a_run_shows_the_newest_one_there_is(page: Page) -> Non
     app = page("quality", "product", PERIOD | {"from": "1999-01-01", "to": "1999-01-31"})
     assert any("Below stands the newest run there is, of" in element.value for element in app.caption)
     assert app.metric
-    assert EN["quality.growth"] in {element.value for element in app.subheader}
+    assert f"{EN['quality.growth']} · retrieval" in {element.value for element in app.subheader}
 
 
 @pytest.mark.usefixtures("database")

@@ -37,6 +37,7 @@ def test_the_newest_run_of_all_has_the_usual_set(console: sa.Connection) -> None
 def test_the_gate_of_a_run(console: sa.Connection) -> None:
     found = gate.gate(console, RUN)
     everything = [score for scores in ANSWERABLE.values() for score in scores]
+    assert gate.sets(console, RUN) == ["retrieval"]
     assert found == gate.Gate(IN_FORCE, recommend(everything, []).threshold, 6, 5, 1, IN_FORCE)
 
 
@@ -63,7 +64,7 @@ def test_the_curve_is_that_of_the_gate_report(console: sa.Connection, lang: str)
 def test_both_thresholds_that_stand_out_are_on_the_curve(console: sa.Connection) -> None:
     found = gate.gate(console, RUN)
     assert found is not None
-    assert {found.in_force, found.recommended} <= set(gate.curve(console, RUN)["threshold"])
+    assert {found.in_force, found.at_limit} <= set(gate.curve(console, RUN)["threshold"])
 
 
 def test_shares_by_score_leave_out_spans_of_which_something_is_not_known(console: sa.Connection) -> None:
@@ -84,6 +85,7 @@ def test_shares_by_score_leave_out_spans_of_which_something_is_not_known(console
 
 def test_a_run_without_cases_has_no_gate(console: sa.Connection) -> None:
     assert gate.gate(console, str(run_id(1))) is None
+    assert gate.sets(console, str(run_id(1))) == []
     assert gate.curve(console, str(run_id(1))).empty
     assert gate.reliability(console, str(run_id(1)), 0.0).empty
 

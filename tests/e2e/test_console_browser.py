@@ -74,6 +74,21 @@ def test_questions_are_answered_and_counted(product: Product, visit: Callable[..
     assert opened.strangers == []
 
 
+def test_a_change_of_language_changes_the_words_of_every_choice(product: Product, visit: Callable[..., Visit]) -> None:
+    russian = texts.catalogue("ru")
+    page = visit().page
+    page.goto(product.console)
+    sign_in(page, product)
+    settled(page)
+    choice = page.get_by_test_id("stSelectbox").filter(has_text=EN["filter.lang"]).locator("input")
+    expect(choice).to_have_value(EN["lang.all"])
+    page.get_by_test_id("stSidebar").get_by_text("Русский").click()
+    choice = page.get_by_test_id("stSelectbox").filter(has_text=russian["filter.lang"]).locator("input")
+    expect(choice).to_have_value(russian["lang.all"])
+    run = page.get_by_test_id("stSelectbox").filter(has_text=russian["quality.run"]).locator("input")
+    expect(run).to_have_value(re.compile(russian["quality.measured_elsewhere"]))
+
+
 @pytest.mark.parametrize("locale", ["en-US", "ru-RU"])
 def test_no_page_scrolls_sideways_on_a_phone(product: Product, visit: Callable[..., Visit], locale: str) -> None:
     opened = visit(locale, width=390)

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engine.cli.eval_records import FIGURE
-from engine.evaluation.chart import Step, description, growth_steps, recall_chart
+from engine.evaluation.chart import Step, growth_steps, recall_chart
 from engine.evaluation.history import HISTORY, files, read
 from engine.evaluation.records import Corpus, MetricRow, RecordedRun, Status, recorded
 from engine.evaluation.statistics import Interval
@@ -103,11 +103,6 @@ def test_one_language_alone_is_drawn() -> None:
     svg = recall_chart([Step(34, "en", 0.9, Interval(0.8, 0.95), 9, "a")])
     assert "English 0.900" in texts(svg)
     assert not [text for text in texts(svg) if text.startswith("Russian 0")]
-
-
-def test_without_a_step_the_picture_says_so() -> None:
-    assert "No step has been recorded yet" in texts(recall_chart(()))
-    assert description(()).startswith("No step of growth has been recorded yet.")
 
 
 def test_the_same_runs_give_the_same_picture_in_whatever_order() -> None:

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from engine.cli.eval_tables import SHOWN_REGRESSIONS, comparison_table
 from engine.evaluation.compare import Uncompared, compare, mcnemar
 from engine.evaluation.errors import EvaluationError
-from engine.evaluation.records import CaseResult, RecordedRun, recorded
+from engine.evaluation.records import CaseResult, Corpus, RecordedRun, recorded
 from engine.evaluation.report import comparison_of
 from tests.evaluation.stand_in import head
 
@@ -115,6 +115,7 @@ def test_machines_and_people_are_told_what_was_not_compared() -> None:
     assert {"set_name": "retrieval", "case_id": "gone-1", "lang": "go", "style": "full", "why": "missing"} in told[
         "regressions"
     ]
+    assert told["runs"]["before"]["corpus"]["hash"] == "c0ffee"
     console = Console(width=140)
     with console.capture() as text:
         console.print(comparison_table(found, "recall@4"))
@@ -122,6 +123,30 @@ def test_machines_and_people_are_told_what_was_not_compared() -> None:
     assert "Regressions: 3" in text.get()
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.get().splitlines() if "│" in line]
     assert ["retrieval", "gone-1", "go", "full", "missing"] in rows
+
+
+def test_both_runs_are_named_above_the_table() -> None:
+    before = replace(BEFORE, head=head(label="[first]"))
+    after = replace(AFTER, head=head(corpus=Corpus("d" * 64, 70, 600)))
+    console = Console(width=140)
+    with console.capture() as text:
+        console.print(comparison_table(compare(before, after, "recall@4"), "recall@4"))
+    one, other = text.get().splitlines()[:2]
+    assert one == f"before: run {before.head.short_id} · [first] · 2026-11-30 12:05 UTC · 34 documents, corpus c0ffee"
+    assert other.startswith(f"after: run {after.head.short_id} · 2026-11-30")
+    assert other.endswith("70 documents, corpus dddddddddddd")
+
+
+def test_a_narrow_screen_cuts_no_id_and_no_style() -> None:
+    name = "ru-a-case-with-a-name-that-is-much-longer-than-its-column-ever-was-k"
+    found = compare(run({name: 1.0}), run({name: 0.0}), "recall@4")
+    console = Console(width=80)
+    with console.capture() as text:
+        console.print(comparison_table(found, "recall@4"))
+    assert "…" not in text.get()
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.get().splitlines() if "│" in line]
+    assert name in "".join(row[1] for row in rows if len(row) == 5)
+    assert ["ru", "keywords"] in [row[:2] for row in rows]
 
 
 def test_of_many_regressions_people_see_the_first_and_how_many_more() -> None:

@@ -119,7 +119,7 @@ def test_a_file_that_holds_no_run_is_told_by_name_and_fault(
     path = tmp_path / "broken.json"
     at = run.head.started_at.isoformat()
     path.write_text(json.dumps({**summary(run), "cases": cases_of(run), "finished_at": at} | change))
-    with pytest.raises(EvaluationError, match=rf"broken\.json: no recorded run \({fault}"):
+    with pytest.raises(EvaluationError, match=rf"broken\.json: not a recorded run \({fault}"):
         read(path)
 
 
@@ -168,7 +168,7 @@ def test_a_damaged_number_is_told_by_file_and_place(
     with pytest.raises(EvaluationError) as caught:
         read(path)
     line = str(caught.value)
-    named = re.search(r"damaged\.json: no recorded run \((.*)\)\.$", line)
+    named = re.search(r"damaged\.json: not a recorded run \((.*)\)\.$", line)
     assert named, line
     where = ".".join(map(str, place)).removesuffix(".0").removesuffix(".1")
     assert named[1].replace(": ", ".").startswith(where), line
@@ -178,7 +178,7 @@ def test_a_damaged_number_is_told_by_file_and_place(
 def test_a_number_too_large_for_any_float_is_told_like_one_that_is_none(run: RecordedRun, tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     path.write_text(json.dumps(summary(run)).replace('"pool": 40', '"pool": 1e999'))
-    with pytest.raises(EvaluationError, match=r"large\.json: no recorded run \(settings\.pool: no finite number\)"):
+    with pytest.raises(EvaluationError, match=r"large\.json: not a recorded run \(settings\.pool: no finite number\)"):
         read(path)
 
 
@@ -190,9 +190,28 @@ def test_a_case_that_stands_twice_is_refused(run: RecordedRun, tmp_path: Path) -
         read(path)
 
 
+def test_a_file_that_was_cut_is_no_run(run: RecordedRun, tmp_path: Path) -> None:
+    path = tmp_path / "cut.json"
+    told = {**summary(run), "cases": cases_of(run), "finished_at": run.head.started_at.isoformat()}
+    path.write_text(json.dumps({**told, "cases": told["cases"][:1]}))
+    with pytest.raises(EvaluationError, match=r"cut\.json: not a recorded run \(cases: \d+ of set \w+, whose figures"):
+        read(path)
+
+
+def test_no_class_of_the_program_is_named(run: RecordedRun, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    told = {**summary(run), "cases": cases_of(run), "finished_at": run.head.started_at.isoformat(), "corpus": 5}
+    for content, fault in (("[]", "x.json: not a recorded run."), (json.dumps(told), "corpus: Input should be an")):
+        path.write_text(content)
+        with pytest.raises(EvaluationError) as caught:
+            read(path)
+        assert fault in str(caught.value)
+        assert "_" not in str(caught.value).removeprefix(str(tmp_path))
+
+
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b"<<<<<<< HEAD"])
 def test_what_is_no_json_object_is_no_run(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(content)
-    with pytest.raises(EvaluationError, match="no recorded run"):
+    with pytest.raises(EvaluationError, match="not a recorded run"):
         read(path)

@@ -66,7 +66,7 @@ def test_a_line_separator_inside_a_text_does_not_end_the_line(tmp_path: Path) ->
         ({**ANSWERABLE, "id": "x", "topics": [" "]}, "topics.0: String should match"),
         ({**ANSWERABLE, "id": "x", "lang": "de"}, "lang: Input should be 'ru' or 'en'"),
         ({**ANSWERABLE, "id": "x", "text": "  "}, "text: String should match"),
-        ({**ANSWERABLE, "id": "x", "text": "x" * 4_001}, "text: Value should have at most 4000"),
+        ({**ANSWERABLE, "id": "x", "text": "x" * 4_001}, "text: Text should have at most 4,000 characters, not 4,001"),
         ({**ANSWERABLE, "id": 7}, "id: Input should be a valid string"),
         ({**ANSWERABLE, "id": "x", "history": [{"role": "system", "text": "x"}]}, "history.0.role: Input should be"),
         ({**ANSWERABLE, "id": "x", "history": [{"role": "user"}]}, "history.0.text: Field required"),

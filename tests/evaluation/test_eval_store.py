@@ -251,7 +251,7 @@ async def test_a_file_that_is_no_run_stops_no_other(database: Database, tmp_path
     report = await import_runs(database, files(tmp_path))
     assert report.added == (str(run.head.id),)
     assert len(report.faults) == 1
-    assert "0.json: no recorded run" in report.faults[0]
+    assert "0.json: not a recorded run" in report.faults[0]
 
 
 async def test_an_import_that_breaks_off_leaves_nothing(

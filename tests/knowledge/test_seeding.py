@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from engine.knowledge.corpus import CorpusError, load_corpus
 from engine.knowledge.reembedding import reembed
-from engine.knowledge.seeding import SeedReport, SpaceMismatchError, corpus_hash, seed
+from engine.knowledge.seeding import RemovalError, SeedReport, SpaceMismatchError, corpus_hash, seed
 from engine.models.base import Vectors
 from engine.storage.corpus_store import CorpusState, read_state
 from engine.storage.embedded import ConnectionUrls
@@ -63,6 +63,20 @@ def test_a_changed_document_is_replaced_and_a_removed_one_disappears(database: s
         ).scalars()  # fmt: skip
         assert list(contents) == ["Another text about iron."]
     assert set(stored(database)) == {"iron.en", "iron.ru", "zinc.ru"}
+
+
+def test_half_of_the_corpus_goes_only_when_it_is_allowed(database: str, corpus: Path) -> None:
+    embedder = CountingEmbedder()
+    seed(database, load_corpus(corpus), [embedder])
+    for path in (corpus / "en").iterdir():
+        path.unlink()
+    with pytest.raises(RemovalError, match="2 of the 4 stored documents"):
+        seed(database, load_corpus(corpus), [embedder])
+    with pytest.raises(RemovalError, match=r"reembed --allow-removal"):
+        reembed(database, lambda: load_corpus(corpus), [embedder])
+    assert stored(database) == dict.fromkeys(NAMES, 5)
+    assert seed(database, load_corpus(corpus), [embedder], allow_removal=True).removed == 2
+    assert set(stored(database)) == {"iron.ru", "zinc.ru"}
 
 
 def test_a_fault_while_embedding_leaves_the_corpus_as_it_was(database: str, corpus: Path) -> None:

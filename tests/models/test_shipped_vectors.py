@@ -1,5 +1,6 @@
 """Vectors that come with the corpus."""
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -96,6 +97,57 @@ def test_a_damaged_file_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "use512.npz").write_bytes(b"PK\x03\x04 cut off")
     with pytest.raises(ModelError, match="anamnesis vectors"):
         read(tmp_path / "use512.npz")
+
+
+@pytest.mark.parametrize(
+    ("keys", "vectors"),
+    [
+        (np.zeros((1, 8), np.int64), np.eye(1, 512, dtype=np.float16)),
+        (np.zeros((2, 8), np.uint8), np.eye(1, 512, dtype=np.float16)),
+        (np.zeros((1, 8), np.uint8), np.ones(1, np.float16)),
+        (np.zeros((1, 8), np.uint8), np.eye(1, 512, dtype=np.float32)),
+        (np.zeros((1, 8), np.uint8), np.full((1, 512), np.nan, np.float16)),
+        (np.zeros((1, 8), np.uint8), np.full((1, 512), np.inf, np.float16)),
+        (np.zeros((1, 8), np.uint8), 2 * np.eye(1, 512, dtype=np.float16)),
+        (np.zeros((1, 8), np.uint8), np.zeros((1, 512), np.float16)),
+    ],
+)
+def test_a_file_that_can_be_read_and_holds_no_unit_vectors_is_told_by_name(
+    tmp_path: Path, keys: np.ndarray, vectors: np.ndarray
+) -> None:
+    np.savez(tmp_path / "use512.npz", keys=keys, vectors=vectors)
+    with pytest.raises(ModelError, match=r"use512\.npz: no file of vectors"):
+        read(tmp_path / "use512.npz")
+
+
+def test_vectors_of_another_width_are_told_before_they_are_stored(tmp_path: Path) -> None:
+    encoder = Counting()
+    row = np.frombuffer(key(encoder.model, "ferritin"), np.uint8).reshape(1, -1)
+    np.savez(tmp_path / "use512.npz", keys=row, vectors=np.eye(1, 4, dtype=np.float16))
+    with pytest.raises(ModelError, match=r"use512\.npz: no file of vectors \(.*width 512"):
+        with_shipped(encoder, tmp_path).passages(["ferritin"])
+    assert write(tmp_path / "use512.npz", encoder, ["ferritin"]) == 1
+    assert with_shipped(encoder, tmp_path).passages(["ferritin"]).shape == (1, 512)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"no archive"])
+def test_writing_mends_a_damaged_file(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "use512.npz"
+    path.write_bytes(content)
+    encoder = Counting()
+    assert write(path, encoder, ["ferritin"]) == 1
+    assert encoder.encoded == ["ferritin"]
+    assert read(path).rows == {key(encoder.model, "ferritin"): 0}
+
+
+def test_every_changed_byte_is_a_damaged_file_or_none(tmp_path: Path) -> None:
+    path = tmp_path / "use512.npz"
+    write(path, Counting(), ["ferritin"])
+    whole = path.read_bytes()
+    for at in range(0, len(whole), 7):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        with contextlib.suppress(ModelError):
+            read(path)
 
 
 def test_the_files_of_the_corpus_are_small_enough_to_travel() -> None:

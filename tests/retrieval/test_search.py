@@ -2,10 +2,11 @@
 
 import pytest
 
-from engine.app import Engine, NotSeededError, build_engine
+from engine.app import Engine, build_engine
 from engine.chat.router import ChatUnavailableError
 from engine.settings import Settings
 from engine.storage.embedded import ConnectionUrls
+from engine.storage.errors import OtherVectorsError
 from engine.storage.migrate import owner_connection
 from engine.storage.schema import GLOBAL_USER_ID
 from engine.storage.sessions import TenantError
@@ -81,7 +82,7 @@ async def test_other_models_than_those_of_the_stored_vectors_are_refused(
     with owner_connection(seeded.admin) as connection:
         connection.exec_driver_sql("UPDATE knowledge.corpus_state SET spaces = '{other}'")
     try:
-        with pytest.raises(NotSeededError, match="reembed"):
+        with pytest.raises(OtherVectorsError, match="reembed"):
             await engine.ready()
     finally:
         with owner_connection(seeded.admin) as connection:

@@ -8,8 +8,10 @@ from rich.text import Text
 
 from engine.cli.running import machine
 from engine.cli.running.deployment import Deployment
-from engine.cli.running.facts import newest_revision, place, reach, schema_revision, server_facts
+from engine.cli.running.facts import corpus_state, newest_revision, place, reach, schema_revision, server_facts
 from engine.cli.running.findings import Check, Finding, guarded
+from engine.knowledge.seeding import space_mismatch
+from engine.models.registry import embedders
 from engine.storage.errors import StorageError
 
 ROLES = {"anamnesis_owner", "anamnesis_engine", "anamnesis_console"}
@@ -26,6 +28,7 @@ def examine(deployment: Deployment) -> list[Finding]:
         ("keys", partial(machine.check_keys, deployment)),
         ("ports", partial(machine.check_ports, deployment)),
         ("database", partial(check_database, deployment)),
+        ("corpus", partial(check_corpus, deployment)),
         ("models", partial(machine.check_models, deployment)),
         ("relevance threshold", partial(machine.check_threshold, deployment)),
         ("reranker", partial(machine.check_reranker, deployment)),
@@ -60,6 +63,24 @@ def check_database(deployment: Deployment) -> Iterator[Finding]:
     yield Finding(
         "schema", present == newest, present or "not there yet", "" if present == newest else "Run `anamnesis migrate`."
     )
+
+
+def check_corpus(deployment: Deployment) -> Iterator[Finding]:
+    """What is stored, and whether the active encoders can search it."""
+    if (embedded := deployment.embedded) is not None and not embedded.running():
+        yield Finding("corpus", True, "not examined: the embedded database is not running")
+        return
+    state = corpus_state(deployment.urls().engine)
+    if state is None:
+        yield Finding("corpus", False, "nothing is stored yet", "Run `anamnesis seed`.")
+        return
+    active = {embedder.space: embedder.model for embedder in embedders(deployment.settings)}
+    fits = active.items() <= state.models.items()
+    size = f"{state.documents} documents, {state.chunks} chunks"
+    if fits:
+        yield Finding("corpus", True, f"{size}, vectors of {', '.join(sorted(state.models))}")
+    else:
+        yield Finding("corpus", False, f"{size}. {space_mismatch(state.models, active)}")
 
 
 def _reached(role: str, url: str) -> Finding:

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from alembic.script import ScriptDirectory
 from sqlalchemy.engine import make_url
 
+from engine.storage.corpus_store import CorpusState, read_state
 from engine.storage.migrate import HERE, admin_connection
 
 SERVER = """
@@ -48,6 +49,15 @@ def corpus_facts(console_url: str) -> dict[str, Any] | None:
     with admin_connection(console_url) as connection:
         row = connection.execute(sa.text(CORPUS)).mappings().one_or_none()
         return dict(row) if row else None
+
+
+def corpus_state(engine_url: str) -> CorpusState | None:
+    """What the corpus holds and of which models, as the engine sees it; None before it was seeded.
+
+    Raises StorageError.
+    """
+    with admin_connection(engine_url) as connection:
+        return read_state(connection)
 
 
 def schema_revision(admin_url: str) -> str | None:

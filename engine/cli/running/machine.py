@@ -14,8 +14,9 @@ from engine.app import threshold_is_guessed
 from engine.cli.errors import CommandError
 from engine.cli.running.deployment import Deployment
 from engine.cli.running.findings import Finding
-from engine.cli.running.parts import answers, api_health, console_health
-from engine.cli.running.ports import require_free_port
+from engine.cli.running.parts import answers, api_liveness, console_health
+from engine.cli.running.ports import listeners, require_free_port
+from engine.cli.running.runfile import runs_here
 from engine.keys import FILE_NAME
 from engine.models.embedding.nano import supported
 from engine.models.registry import embedders, reranker
@@ -82,18 +83,19 @@ def check_keys(deployment: Deployment) -> Iterator[Finding]:
 
 
 def check_ports(deployment: Deployment) -> Iterator[Finding]:
-    """A port is free, or what answers there is ours."""
-    settings = deployment.settings
-    for name, host, port, health in (
-        ("API", settings.api_host, settings.api_port, api_health(deployment)),
-        ("CONSOLE", settings.console_host, settings.console_port, console_health(deployment)),
-    ):
+    """A port is free, or what holds it is ours: whether it is ready is another question."""
+    addresses = {
+        "API": (deployment.api_address, api_liveness(deployment)),
+        "CONSOLE": (deployment.console_address, console_health(deployment)),
+    }
+    for name, host, port in listeners(deployment.settings):
         try:
             require_free_port(host, port, name)
         except CommandError as error:
-            ours = answers(health)
+            address, health = addresses[name]
+            ours = runs_here(deployment.run_file, address) or answers(health)
             yield Finding(
-                f"port {port}", ours, "Anamnesis answers there" if ours else str(error), "" if ours else "See above."
+                f"port {port}", ours, "Anamnesis runs there" if ours else str(error), "" if ours else "See above."
             )
         else:
             yield Finding(f"port {port}", True, "free")

@@ -75,6 +75,23 @@ def answers(health: str) -> bool:
         return False
 
 
+def unready(health: str) -> str | None:
+    """Why what is there is not ready, in its own words; None where it is, "" where it says nothing."""
+    try:
+        answer = httpx.get(health, timeout=2, trust_env=False)
+        if answer.status_code == httpx.codes.OK:
+            return None
+        detail = answer.json()["detail"]
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        return ""
+    return detail if isinstance(detail, str) else ""
+
+
+def api_liveness(deployment: Deployment) -> str:
+    """Where the API says that it runs, ready or not."""
+    return f"{deployment.api_address}/healthz"
+
+
 def api_health(deployment: Deployment) -> str:
     """Where the API says that it can answer."""
     return f"{deployment.api_address}/readyz"

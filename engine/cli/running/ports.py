@@ -11,15 +11,29 @@ def require_free_ports(settings: Settings) -> None:
     """Check both ports before anything is started.
 
     Raises:
-        CommandError: one cannot be had; the line names it and the setting.
+        CommandError: one or both cannot be had; the line names each with its setting.
     """
     if settings.api_port == settings.console_port:
         raise CommandError(
             f"API and console are both given port {settings.api_port}. Set ANAMNESIS_API_PORT or "
             "ANAMNESIS_CONSOLE_PORT to another one."
         )
-    require_free_port(settings.api_host, settings.api_port, "API")
-    require_free_port(settings.console_host, settings.console_port, "CONSOLE")
+    faults = []
+    for name, host, port in listeners(settings):
+        try:
+            require_free_port(host, port, name)
+        except CommandError as error:
+            faults.append(str(error))
+    if faults:
+        raise CommandError(" ".join(faults))
+
+
+def listeners(settings: Settings) -> tuple[tuple[str, str, int], ...]:
+    """Name as it stands in the settings, host and port of API and console."""
+    return (
+        ("API", settings.api_host, settings.api_port),
+        ("CONSOLE", settings.console_host, settings.console_port),
+    )
 
 
 def require_free_port(host: str, port: int, name: str) -> None:

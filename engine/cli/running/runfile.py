@@ -103,6 +103,12 @@ def held(path: Path) -> bool:
         return False
 
 
+def runs_here(path: Path, address: str) -> bool:
+    """Whether a part that a supervisor of this state directory started is alive and was given that address."""
+    record = read_record(path)
+    return record is not None and any(part.address == address and part.process.alive() for part in record.parts)
+
+
 @contextlib.contextmanager
 def _shared(path: Path) -> Iterator[int | None]:
     try:

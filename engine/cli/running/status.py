@@ -12,7 +12,7 @@ from engine.cli.running.deployment import Deployment
 from engine.cli.running.facts import corpus_facts, newest_revision, place, reach, schema_revision
 from engine.cli.running.findings import EXPECTED
 from engine.cli.running.machine import CALIBRATE, GUESSED
-from engine.cli.running.parts import answers, api_health, console_health
+from engine.cli.running.parts import answers, api_health, api_liveness, console_health, unready
 from engine.cli.running.runfile import held, read_record
 
 Status = dict[str, Any]
@@ -24,11 +24,7 @@ def read_status(deployment: Deployment) -> Status:
     return {
         "supervisor": _supervisor(deployment),
         "database": database,
-        "api": {
-            "up": answers(f"{deployment.api_address}/healthz"),
-            "ready": answers(api_health(deployment)),
-            "address": deployment.api_address,
-        },
+        "api": _api(deployment),
         "console": {"up": answers(console_health(deployment)), "address": deployment.console_address},
         "corpus": _ask(lambda: corpus_facts(deployment.urls().console)) if database["up"] else None,
         "schema": {
@@ -50,10 +46,12 @@ def show_status(found: Status, out: Console) -> None:
         table.add_row(name, state, Text(part["address"] or part.get("detail") or ""))
     out.print(table)
     corpus, schema, supervisor = found["corpus"], found["schema"], found["supervisor"]
+    if found["api"]["up"] and found["api"]["detail"]:
+        out.print(Text(f"The API is not ready: {found['api']['detail']}", style="yellow"), soft_wrap=True)
     if corpus:
-        out.print(
-            f"corpus: {corpus['documents']} documents, {corpus['chunks']} chunks", highlight=False, soft_wrap=True
-        )
+        spaces = ", ".join(corpus["spaces"])
+        line = f"corpus: {corpus['documents']} documents, {corpus['chunks']} chunks, vectors of {spaces}"
+        out.print(line, highlight=False, soft_wrap=True)
     if schema["revision"]:
         newer = "" if schema["revision"] == schema["newest"] else f" (newest: {schema['newest']})"
         out.print(f"schema: {schema['revision']}{newer}", highlight=False, soft_wrap=True)
@@ -71,6 +69,17 @@ def _supervisor(deployment: Deployment) -> Status:
         left = [part.name for part in record.parts if part.process.alive()]
         reason = "The supervisor was killed." + (f" Still alive: {', '.join(left)}." if left else "")
     return {"up": running, "pid": record.process.pid if record and running else None, "reason": reason}
+
+
+def _api(deployment: Deployment) -> Status:
+    """`detail` is the API's own word on why it cannot answer."""
+    why = unready(api_health(deployment))
+    return {
+        "up": why is None or answers(api_liveness(deployment)),
+        "ready": why is None,
+        "detail": why or "",
+        "address": deployment.api_address,
+    }
 
 
 def _database(deployment: Deployment) -> Status:

@@ -2,10 +2,10 @@
 
 import hashlib
 import io
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,21 @@ KEY_BYTES = 8
 BATCH = 256
 """Texts that are embedded between two words on how far it is."""
 
+UNIT_TOLERANCE = 1e-3
+"""How far from 1 half precision may move the length of a unit vector: twice what rounding every number can do."""
+
 
 @dataclass(frozen=True)
 class ShippedVectors:
     """Half-precision vectors by the hash of model and text."""
 
+    path: Path
     rows: dict[bytes, int]
     vectors: NDArray[np.float16]
+
+    def fits(self, width: int) -> bool:
+        """Whether the vectors are of this width; those of no text are of any."""
+        return not self.rows or self.vectors.shape[1] == width
 
 
 class ShippedEmbedder:
@@ -46,6 +54,9 @@ class ShippedEmbedder:
         return self._embedder.queries(texts)
 
     def passages(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of passages. Raises ModelError where the file holds those of another width."""
+        if self._shipped.rows and not self._shipped.fits(self.dimension):
+            raise _damaged(self._shipped.path, f"the vectors are not of width {self.dimension}")
         keys = [key(self.model, text) for text in texts]
         missing = [text for text, found in zip(texts, keys, strict=True) if found not in self._shipped.rows]
         fresh = iter(rounded(self._embedder.passages(missing)) if missing else ())
@@ -62,17 +73,44 @@ def with_shipped(embedder: Embedder, folder: Path) -> Embedder:
 def read(path: Path) -> ShippedVectors:
     """The vectors of a file; of none that is missing. Raises ModelError where it is damaged."""
     if not path.is_file():
-        return ShippedVectors({}, np.empty((0, 0), np.float16))
+        return _none(path)
     try:
         with np.load(path, allow_pickle=False) as stored:
             keys, vectors = stored["keys"], stored["vectors"]
-        if keys.shape != (len(vectors), KEY_BYTES) or vectors.dtype != np.float16:
-            raise ValueError("shape")
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelError(
-            f"{path.name}: no file of vectors ({type(error).__name__}). Restore it, or run `anamnesis vectors`."
-        ) from None
-    return ShippedVectors({row.tobytes(): index for index, row in enumerate(keys)}, vectors)
+    except Exception as error:  # an archive with changed bytes raises errors of a dozen kinds
+        raise _damaged(path, type(error).__name__) from None
+    if (fault := _fault(keys, vectors)) is not None:
+        raise _damaged(path, fault)
+    return ShippedVectors(path, {row.tobytes(): index for index, row in enumerate(keys)}, vectors)
+
+
+def _none(path: Path) -> ShippedVectors:
+    return ShippedVectors(path, {}, np.empty((0, 0), np.float16))
+
+
+def _fault(keys: NDArray[Any], vectors: NDArray[Any]) -> str | None:
+    """What is wrong with what was read: it would end in the database's own words much later."""
+    if vectors.dtype != np.float16 or vectors.ndim != 2:
+        return "the vectors are no table of half-precision numbers"
+    if keys.dtype != np.uint8 or keys.shape != (len(vectors), KEY_BYTES):
+        return "the keys do not belong to the vectors"
+    lengths = np.linalg.norm(vectors.astype(np.float32), axis=1)
+    if not (np.abs(lengths - 1) <= UNIT_TOLERANCE).all():  # what is not finite is not near 1 either
+        return "a vector is not of unit length"
+    return None
+
+
+def _damaged(path: Path, fault: str) -> ModelError:
+    return ModelError(f"{path}: no file of vectors ({fault}). Restore it, or run `anamnesis vectors`.")
+
+
+def _known(path: Path, embedder: Embedder) -> ShippedVectors:
+    """What need not be embedded again; a damaged file, which is about to be replaced, counts as none."""
+    try:
+        found = read(path)
+    except ModelError:
+        return _none(path)
+    return found if found.fits(embedder.dimension) else _none(path)
 
 
 def write(
@@ -86,14 +124,14 @@ def write(
 
     `progress` counts the texts that were not in the file before.
     """
-    known = read(path)
+    known = _known(path, embedder)
     unique = sorted({key(embedder.model, text): text for text in texts}.items())
     missing = [text for item, text in unique if item not in known.rows]
     fresh = _embedded(embedder, missing, progress)
     vectors = [known.vectors[known.rows[item]] if item in known.rows else next(fresh) for item, _ in unique]
     keys = np.frombuffer(b"".join(item for item, _ in unique), np.uint8).reshape(-1, KEY_BYTES)
     buffer = io.BytesIO()
-    np.savez(buffer, keys=keys, vectors=np.asarray(vectors, np.float16))
+    np.savez(buffer, keys=keys, vectors=np.asarray(vectors, np.float16).reshape(-1, embedder.dimension))
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".part")
     unfinished.write_bytes(buffer.getvalue())

@@ -13,13 +13,16 @@ Span = tuple[int, int]
 """Places of a name's first word and of the word after its last one."""
 
 
-def possible_names(words: Sequence[str]) -> dict[str, list[Span]]:
-    """All runs of words that could be a name, with their places."""
+def possible_names(words: Sequence[Sequence[str]]) -> dict[str, list[Span]]:
+    """All runs of words that could be a name, with their places. A word comes with its readings, the likeliest first:
+    alone it is a name by each of them («ttg» names a coeliac antibody and ТТГ), in a longer one by the first."""
     found: dict[str, list[Span]] = {}
-    count = min(len(words), MAX_WORDS)
-    for start in range(count):
-        for end in range(start + 1, min(start + MAX_NAME, count) + 1):
-            found.setdefault(name_key(words[start:end]), []).append((start, end))
+    first = [readings[0] for readings in words[:MAX_WORDS]]
+    for start in range(len(first)):
+        for other in words[start][1:]:
+            found.setdefault(name_key([other]), []).append((start, start + 1))
+        for end in range(start + 1, min(start + MAX_NAME, len(first)) + 1):
+            found.setdefault(name_key(first[start:end]), []).append((start, end))
     return found
 
 

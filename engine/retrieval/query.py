@@ -21,8 +21,8 @@ class Query:
     terms: tuple[Term, ...]
     written: tuple[str, ...]
     """Its content words."""
-    words: tuple[str, ...]
-    """The same, each by its first reading."""
+    words: tuple[tuple[str, ...], ...]
+    """The readings of each."""
     named: Mapping[str, frozenset[int]] = field(default_factory=dict)
     """Slots of the words by which a topic is named."""
     naming_words: frozenset[str] = frozenset()
@@ -34,7 +34,7 @@ class Query:
         places = named_topics(spans, topics)
         return replace(
             self,
-            named={topic: frozenset(slots[stem(self.words[at])] for at in of) for topic, of in places.items()},
+            named={topic: frozenset(slots[stem(self.words[at][0])] for at in of) for topic, of in places.items()},
             naming_words=frozenset(stem(self.written[at]) for of in places.values() for at in of),
         )
 
@@ -55,7 +55,7 @@ def build_query(text: str, vocabulary: Vocabulary) -> Query:
         raise ValueError("A question needs a word that names something.")
     read = {word: readings(word, vocabulary) for word in words}
     terms = tuple(query_terms([read[word] for word in words]))
-    return Query(respelt(text, read), terms, tuple(words), tuple(read[word][0] for word in words))
+    return Query(respelt(text, read), terms, tuple(words), tuple(read[word] for word in words))
 
 
 def respelt(text: str, read: dict[str, tuple[str, ...]]) -> str:

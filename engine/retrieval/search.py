@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from engine.models.base import Embedder, Reranker
+from engine.retrieval.calibrated import trained_for
 from engine.retrieval.follow_up import Completion, complete, looked_at
 from engine.retrieval.names import possible_names
 from engine.retrieval.query import Query, build_query, has_topic
@@ -115,14 +116,12 @@ class CorpusSearch:
         known = await asyncio.to_thread(known_lookups, words)
         async with self.database.transaction() as connection:
             vocabulary = await look_up(connection, known)
-        # Other writings are many, and stemming them is slow: only for the few words that need them.
-        if unknown := strangers(words, vocabulary):
-            others = await asyncio.to_thread(stranger_lookups, unknown)
-            async with self.database.transaction() as connection:
+            # Other writings are many, and stemming them is slow: only for the few words that need them.
+            if unknown := strangers(words, vocabulary):
+                others = await asyncio.to_thread(stranger_lookups, unknown)
                 vocabulary = vocabulary.joined(await look_up(connection, *others))
-        query = await asyncio.to_thread(build_query, text, vocabulary)
-        spans = possible_names(query.words)
-        async with self.database.transaction() as connection:
+            query = await asyncio.to_thread(build_query, text, vocabulary)
+            spans = possible_names(query.words)
             return query.naming(spans, await look_up_names(connection, spans))
 
     async def complete(self, question: str, history: Sequence[Turn]) -> Completion:
@@ -143,8 +142,9 @@ class CorpusSearch:
             ModelError: an encoder failed.
         """
         leading, *others = self._embedders
-        (vector, candidates), vectors = await asyncio.gather(
-            self._find(leading, query), asyncio.gather(*(_encode(embedder, query.text) for embedder in others))
+        # The slow ones go first: once in their own code they need no interpreter, which the quick one would keep busy.
+        vectors, (vector, candidates) = await asyncio.gather(
+            asyncio.gather(*(_encode(embedder, query.text) for embedder in others)), self._find(leading, query)
         )
         known = {leading.space: vector}
         async with self.database.transaction() as connection:
@@ -193,11 +193,7 @@ async def _encode(embedder: Embedder, text: str) -> list[float]:
 def _fitting(embedders: Sequence[Embedder]) -> TrainedModel | None:
     """What was learnt for these encoders; nothing where it was learnt for other versions of them."""
     model = trained_model(tuple(embedder.space for embedder in embedders))
-    if model is None:
+    if model is not None and not trained_for(embedders, "trained"):
+        log.warning("The trained order and gate are for other versions of the encoders: similarity is used.")
         return None
-    wanted = model.coefficients.provenance.get("models")
-    active = {embedder.space: embedder.model for embedder in embedders}
-    if wanted == active:
-        return model
-    log.warning("The trained order and gate are for %s, not for %s: similarity is used.", wanted, active)
-    return None
+    return model

@@ -71,14 +71,22 @@ class KernelClassifier:
 
     support: NDArray[np.float32]
     """Shape (support vectors, dimension)."""
+    lengths: NDArray[np.float32]
+    """Squared lengths of the support vectors."""
     duals: NDArray[np.float32]
     gamma: float
     bias: float
 
     def decision(self, features: NDArray[np.float32]) -> float:
         """Signed distance: above 0 for a question about nothing in the corpus."""
-        distances = np.square(self.support - features).sum(axis=1, dtype=np.float64)
+        distances = self.lengths - 2 * (self.support @ features) + features @ features
         return float(np.exp(-self.gamma * distances) @ self.duals) + self.bias
+
+    @classmethod
+    def of(cls, support: NDArray[Any], duals: NDArray[Any], gamma: float, bias: float) -> "KernelClassifier":
+        """From what was learnt; support vectors in half precision are taken as they are."""
+        wide = support.astype(np.float32)
+        return cls(wide, np.square(wide).sum(axis=1), duals.astype(np.float32), float(gamma), float(bias))
 
 
 @dataclass(frozen=True)
@@ -172,11 +180,11 @@ def _read(spaces: tuple[str, ...], folder: Path, name: str) -> TrainedModel | No
         scale=arrays["scale"].astype(np.float32),
         weights=arrays["weights"].astype(np.float32),
         bias=arrays["bias"].astype(np.float32),
-        off_corpus=KernelClassifier(
-            support=arrays["off_corpus_support"].astype(np.float32),
-            duals=arrays["off_corpus_duals"].astype(np.float32),
-            gamma=float(arrays["off_corpus_gamma"]),
-            bias=float(arrays["off_corpus_bias"]),
+        off_corpus=KernelClassifier.of(
+            arrays["off_corpus_support"],
+            arrays["off_corpus_duals"],
+            float(arrays["off_corpus_gamma"]),
+            float(arrays["off_corpus_bias"]),
         ),
     )
     if coefficients.spaces != spaces or len(coefficients.floors) != len(spaces) or not _whole(projection):

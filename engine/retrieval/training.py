@@ -194,12 +194,7 @@ class _Frame:
         questions = self.questions[chosen].astype(np.float16).astype(np.float64)
         gamma = 1.0 / (questions.shape[1] * float(questions.var()))
         found = SVC(C=OFF_CORPUS_C, gamma=gamma).fit(questions, self.labels[chosen] < 0)
-        return KernelClassifier(
-            found.support_vectors_.astype(np.float32),
-            found.dual_coef_[0].astype(np.float32),
-            float(np.float32(gamma)),
-            float(found.intercept_[0]),
-        )
+        return KernelClassifier.of(found.support_vectors_, found.dual_coef_[0], gamma, float(found.intercept_[0]))
 
 
 def _joined(vectors: Sequence[Mapping[str, Sequence[float]]], spaces: Sequence[Space]) -> Floats:

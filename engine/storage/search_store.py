@@ -1,8 +1,7 @@
 """Search in the store: one statement for both arms, and another for each encoder that only scores what they found."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -22,8 +21,7 @@ _COSINES = sa.text(
 )
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A chunk that one of the arms found, with every score that the database knows of it."""
 
     chunk: str
@@ -112,8 +110,7 @@ async def score(
     cosines = {str(row.chunk): (row.cosine, row.sentence_cosine) for row in rows}
     missing = (None, None)  # deleted since it was found
     return [
-        replace(
-            item,
+        item._replace(
             cosine=(*item.cosine, cosines.get(item.chunk, missing)[0]),
             sentence_cosine=(*item.sentence_cosine, cosines.get(item.chunk, missing)[1]),
         )

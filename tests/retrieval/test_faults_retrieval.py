@@ -273,15 +273,17 @@ async def test_r27_who_discovered_a_thing_is_no_question_for_a_text_on_it(engine
     assert (await engine.ask(asked, origin="test_chat")).outcome == "abstained"
 
 
-@pytest.mark.xfail(reason="The gate lets some questions pass that share their telling word with a topic", strict=True)
+LET_THROUGH = pytest.mark.xfail(reason="The gate lets some questions pass that name a topic", strict=True)
+
+
 @pytest.mark.parametrize(
     "question",
     [
         "what dose of vitamin D for cats?",
         "What is a normal ferritin level in cats?",
-        "Какая норма ферритина у кошки?",
+        pytest.param("Какая норма ферритина у кошки?", marks=LET_THROUGH),
         "Сколько стоит анализ на ферритин?",
-        "How much does an HbA1c test cost?",
+        pytest.param("How much does an HbA1c test cost?", marks=LET_THROUGH),
         "How do I change the oil of a tractor?",
     ],
 )

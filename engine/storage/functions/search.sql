@@ -38,23 +38,21 @@ DECLARE
 BEGIN
   IF p_space IS NOT NULL THEN
     PERFORM knowledge.require_space(p_space);
-    -- "+ 0" keeps the planner from an approximate index: an exact scan loses no row. Ties are broken outside of it.
+    -- All distances of a scope are taken once: an exact scan loses no row, and what the lexical arm found needs its own.
     arm := format($sql$
-      dense AS MATERIALIZED (
-        SELECT chunk_id FROM knowledge.%I WHERE user_id = $1
-         ORDER BY (embedding <=> $2::vector) + 0, chunk_id LIMIT $5
-      ),$sql$, 'embedding_' || p_space);
+      distance AS MATERIALIZED (
+        SELECT chunk_id, embedding <=> $2::vector AS value FROM knowledge.%I WHERE user_id = $1
+      ),
+      dense AS MATERIALIZED (SELECT chunk_id FROM distance ORDER BY value, chunk_id LIMIT $5),
+      $sql$, 'embedding_' || p_space);
     pools := ' UNION SELECT chunk_id FROM dense';
     joins := format($sql$
-      LEFT JOIN LATERAL (
-        SELECT 1 - (e.embedding <=> $2::vector) AS cosine
-          FROM knowledge.%I e WHERE e.user_id = $1 AND e.chunk_id = p.chunk_id
-      ) e ON true
+      LEFT JOIN distance e ON e.chunk_id = p.chunk_id
       LEFT JOIN LATERAL (
         SELECT max(1 - (s.embedding <=> $2::vector)) AS cosine
           FROM knowledge.%I s WHERE s.user_id = $1 AND s.chunk_id = p.chunk_id
-      ) s ON true$sql$, 'embedding_' || p_space, 'sentence_' || p_space);
-    cosine := 'e.cosine';
+      ) s ON true$sql$, 'sentence_' || p_space);
+    cosine := '(1 - e.value)';
     sentence := 's.cosine';
   END IF;
   RETURN format($sql$
@@ -134,9 +132,10 @@ BEGIN
   RETURN format($sql$
     SELECT p.chunk_id, e.cosine, s.cosine
       FROM unnest($3) AS p(chunk_id)
+      -- LIMIT 1 by the whole key: else the planner copies all vectors of the scope into a hash table.
       LEFT JOIN LATERAL (
         SELECT 1 - (e.embedding <=> $2::vector) AS cosine
-          FROM knowledge.%I e WHERE e.user_id = $1 AND e.chunk_id = p.chunk_id
+          FROM knowledge.%I e WHERE e.user_id = $1 AND e.chunk_id = p.chunk_id LIMIT 1
       ) e ON true
       LEFT JOIN LATERAL (
         SELECT max(1 - (s.embedding <=> $2::vector)) AS cosine

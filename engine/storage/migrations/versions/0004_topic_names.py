@@ -1,4 +1,8 @@
-"""Names of the corpus' topics: a question that says one whole is about that topic, whatever else stands in it."""
+"""Names of the corpus' topics: a question that says one whole is about that topic, whatever else stands in it.
+
+And an index of lexemes without a list of pending entries: until a vacuum every search read that list from end to end,
+which made searches after seeding ten times slower.
+"""
 
 from alembic import op
 
@@ -18,6 +22,8 @@ CREATE TABLE knowledge.topic_name (
   PRIMARY KEY (name, topic)
 );
 GRANT SELECT ON knowledge.topic_name TO anamnesis_engine;
+DROP INDEX knowledge.chunk_lexemes;
+CREATE INDEX chunk_lexemes ON knowledge.chunk USING gin (lexemes) WITH (fastupdate = off);
 """
 
 

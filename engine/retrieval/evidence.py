@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.retrieval.relevance import stretched
 from engine.storage.search_store import Candidate
 
 LEXICAL_HALF = 3.0
@@ -90,13 +91,6 @@ def _arms(chunks: Sequence[Candidate], floors: Sequence[float]) -> list[float]:
         max(chunk.coverage for chunk in chunks),
         document_coverage(chunks),
     ]
-
-
-def stretched(cosine: float | None, floor: float) -> float:
-    """The cosine with its floor at 0 and 1 at 1; one that is missing or not finite counts as unrelated."""
-    if cosine is None or not math.isfinite(cosine):
-        return 0.0
-    return (cosine - floor) / (1 - floor)
 
 
 def document_coverage(chunks: Sequence[Candidate]) -> float:

@@ -1,6 +1,6 @@
 """From candidates to ranked documents: pure, and the same for the same input whatever its order."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.retrieval.evidence import gather
@@ -44,30 +44,34 @@ def score_chunks(
     """
     scores = {item.chunk: relevance(item, spaces, settings) for item in candidates}
     # An arm ranks by what it alone knows: the dense one by its cosines, the lexical one by its own score.
-    no_words = settings.model_copy(update={"coverage_weight": 0.0})
-    similarity = {item.chunk: relevance(item, spaces, no_words).score for item in candidates}
     embedded = [item for item in candidates if any(cosine is not None for cosine in item.cosine)]
-    dense = ranks([c.chunk for c in sorted(embedded, key=lambda c: (-similarity[c.chunk], c.chunk))])
+    dense = ranks([c.chunk for c in sorted(embedded, key=lambda c: (-scores[c.chunk].similarity, c.chunk))])
     found = [item for item in candidates if item.lexical is not None]
     lexical = ranks([c.chunk for c in sorted(found, key=lambda c: (-(c.lexical or 0.0), c.chunk))])
     rrf = reciprocal_rank_fusion([dense, lexical])
-    weighted = reciprocal_rank_fusion([dense, lexical], [1.0, LEXICAL_SHARE])
     votes = max((item.coverage for item in candidates), default=0.0) >= VOTING_COVERAGE
-    gated = weighted if votes else reciprocal_rank_fusion([dense])
-    order: dict[Fusion, Callable[[str], float]] = {
-        "trained": lambda chunk: scores[chunk].order,
-        "rescored": lambda chunk: scores[chunk].order,
-        "weighted_rrf": lambda chunk: weighted.get(chunk, 0.0),
-        "gated_rrf": lambda chunk: gated.get(chunk, 0.0),
-        "rrf": lambda chunk: rrf.get(chunk, 0.0),
-        "dense": lambda chunk: -float(dense.get(chunk, len(candidates) + 1)),
-        "lexical": lambda chunk: -float(lexical.get(chunk, len(candidates) + 1)),
-    }
+    fused = (
+        {
+            "rrf": rrf,
+            "weighted_rrf": reciprocal_rank_fusion([dense, lexical], [1.0, LEXICAL_SHARE]),
+            "gated_rrf": reciprocal_rank_fusion(
+                [dense, lexical] if votes else [dense], [1.0, LEXICAL_SHARE][: 1 + votes]
+            ),
+            "dense": reciprocal_rank_fusion([dense]),
+            "lexical": reciprocal_rank_fusion([lexical]),
+        }
+        if fusion not in ("trained", "rescored")
+        else {}
+    )
+
+    def order(chunk: str) -> float:
+        return fused[fusion].get(chunk, 0.0) if fused else scores[chunk].order
+
     scored = [
         ScoredChunk(c, scores[c.chunk], rrf.get(c.chunk, 0.0), dense.get(c.chunk), lexical.get(c.chunk))
         for c in candidates
     ]
-    return sorted(scored, key=lambda item: (-order[fusion](item.candidate.chunk), item.candidate.chunk))
+    return sorted(scored, key=lambda item: (-order(item.candidate.chunk), item.candidate.chunk))
 
 
 def rank_documents(chunks: Sequence[ScoredChunk], lang: str) -> list[RankedDocument]:

@@ -6,9 +6,9 @@ question's rarity the chunk covers. The gate looks at it alone; the order adds t
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
@@ -38,12 +38,12 @@ class Calibration(BaseModel):
     provenance: str
 
 
-@dataclass(frozen=True)
-class Relevance:
-    """`score` is gated; `order` ranks."""
+class Relevance(NamedTuple):
+    """`score` is gated, `order` ranks, `similarity` is what the encoders alone say."""
 
     score: float
     order: float
+    similarity: float
 
 
 @lru_cache
@@ -70,8 +70,8 @@ def relevance(candidate: Candidate, spaces: Sequence[str], settings: Calibration
         value
         for space, chunk, sentence in zip(spaces, candidate.cosine, candidate.sentence_cosine, strict=True)
         for value in (
-            _rescaled(chunk, settings.floors[space]),
-            _rescaled(sentence if sentence is not None else chunk, settings.floors[space]),
+            stretched(chunk, settings.floors[space]),
+            stretched(sentence if sentence is not None else chunk, settings.floors[space]),
         )
     ]
     similarity = sum(parts) / len(parts)
@@ -81,10 +81,11 @@ def relevance(candidate: Candidate, spaces: Sequence[str], settings: Calibration
     stranger = candidate.unknown > 0 and candidate.terms <= SHORT_QUESTION
     score = min(1.0, max(0.0, named - settings.unknown_penalty * stranger))
     lexical = candidate.lexical or 0.0
-    return Relevance(score, score + settings.lexical_weight * lexical / (lexical + settings.lexical_half))
+    return Relevance(score, score + settings.lexical_weight * lexical / (lexical + settings.lexical_half), similarity)
 
 
-def _rescaled(cosine: float | None, floor: float) -> float:
+def stretched(cosine: float | None, floor: float) -> float:
+    """The cosine with its floor at 0 and 1 at 1; one that is missing or not finite counts as unrelated."""
     if cosine is None or not math.isfinite(cosine):
         return 0.0
     return (cosine - floor) / (1 - floor)

@@ -208,8 +208,16 @@ def test_the_figures_for_machines(command: Command) -> None:
     assert (code, out.count("\n")) == (0, 1), err
     told = json.loads(out)
     stages = list(told["corpus"]["stages"])
-    assert stages == ["encode use512", "encode nano384", "vocabulary look-up", "search statement",
-                      "cosines statement", "reading the question, in all", "encoding, searching and ranking, in all", "total"]  # fmt: skip
+    assert stages == [
+        "encode use512",
+        "encode nano384",
+        "vocabulary look-up",
+        "search statement",
+        "cosines statement",
+        "reading the question, in all",
+        "encoding, searching and ranking, in all",
+        "total",
+    ]
     assert all(of["n"] == 3 for of in told["corpus"]["stages"].values())
     assert told["personal"]["recall"]["other_topic"]["use512"] == {"mean": 1.0, "worst": 1.0}
     assert told["personal"]["other_topic"]["ratio_p50"] > 0

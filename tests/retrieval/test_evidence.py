@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.retrieval.evidence import FEATURES, HEAD_FLOOR, gather, stretched
+from engine.retrieval.evidence import FEATURES, HEAD_FLOOR, gather
+from engine.retrieval.relevance import stretched
 from tests.retrieval.candidates import candidate
 
 FLOORS = (0.0, 0.7)

@@ -58,7 +58,7 @@ def document(name: str, score: float = 0.9) -> RankedDocument:
                 covered=(),
                 rarity=(),
             ),
-            Relevance(score, score),
+            Relevance(score, score, score),
             0.0,
             None,
             None,

@@ -1,7 +1,7 @@
 """The only place where things are wired: settings in, a working engine out."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from engine.chat.medical import MedicalRoom, answer_medical
 from engine.chat.record import history_record, query_record
 from engine.chat.router import route
 from engine.chat.trace import ChatTrace
+from engine.guardrails.classifier import OUTPUT, URGENT, reader
 from engine.guardrails.injection import sanitise
 from engine.guardrails.judge import ModelJudge, NoJudge
 from engine.guardrails.output import OutputGuard
@@ -24,7 +25,9 @@ from engine.knowledge.seeding import Progress, SeedReport, corpus_hash, embedded
 from engine.knowledge.seeding import seed as seed_documents
 from engine.models.base import Embedder
 from engine.models.embedding import shipped
-from engine.models.registry import answering_model, embedders, judging_model, reranker
+from engine.models.embedding.recent import RecentQueries
+from engine.models.embedding.use import UniversalSentenceEncoder
+from engine.models.registry import answering_model, embedded, embedders, judging_model, reranker
 from engine.retrieval.calibrated import is_guessed
 from engine.retrieval.follow_up_words import words
 from engine.retrieval.gate import gate
@@ -234,18 +237,18 @@ def build_engine(settings: Settings, urls: ConnectionUrls) -> Engine:
     Raises RuleFileError, WordDataError, KeysError, ModelError.
     """
     words()  # a damaged file stops the start, not the first follow-up
-    active = embedders(settings)
+    active = tuple(RecentQueries(embedder) for embedder in embedders(settings))
     database = Database(urls.engine)
     judge_model = judging_model(settings)
     answerer = _answerer(settings, active)
     search = CorpusSearch(database, active, _search_options(settings), reranker(settings))
     room = MedicalRoom(
-        urgent=UrgentGate(),
+        urgent=urgent_gate(active),
         refusal=RefusalGate(),
         search=search,
         sanitise=sanitise,
         answerer=answerer,
-        output=OutputGuard(),
+        output=output_guard(active, judged=judge_model is not None),
         judge=ModelJudge(judge_model) if judge_model else NoJudge(),
         judge_closed=settings.judge_fail == "closed",
         region=settings.region,
@@ -254,6 +257,26 @@ def build_engine(settings: Settings, urls: ConnectionUrls) -> Engine:
     models["relevance"] = search.scorer
     models |= {"answer": answerer.name, "judge": judge_model.model if judge_model else "off"}
     return Engine(database, room, active, models, keys(settings).hash_key)
+
+
+def urgent_gate(active: Sequence[Embedder]) -> UrgentGate:
+    """The urgent gate with its classifier. Raises RuleFileError, ModelError."""
+    return UrgentGate(reader=reader(URGENT, _guarding(active)))
+
+
+def output_guard(active: Sequence[Embedder], *, judged: bool) -> OutputGuard:
+    """The guard of answers; where a model judges them too, its classifier is not needed.
+
+    Raises RuleFileError, ModelError.
+    """
+    return OutputGuard(reader=None if judged else reader(OUTPUT, _guarding(active)[:1]))
+
+
+def _guarding(active: Sequence[Embedder]) -> tuple[Embedder, ...]:
+    """The embedded encoders: the classifiers read by them, whatever the search does."""
+    if any(embedder.space == UniversalSentenceEncoder.space for embedder in active):
+        return tuple(active)
+    return tuple(RecentQueries(embedder) for embedder in embedded())
 
 
 def seed_corpus(

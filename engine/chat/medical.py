@@ -1,5 +1,6 @@
 """The medical chat: its stages in order."""
 
+import asyncio
 from dataclasses import dataclass
 
 from engine.chat.answer.base import Answerer
@@ -51,7 +52,7 @@ async def _stages(ask: AskRequest, lang: Lang, room: MedicalRoom, trace: ChatTra
     """The stages in order. No text leaves before the guards have finished."""
     texts = fixed(lang)
     with trace.stage("urgent"):
-        urgent = room.urgent.check(ask.question)
+        urgent = await asyncio.to_thread(room.urgent.check, ask.question)
         trace.shadow_rule_ids += urgent.shadow
     if urgent.urgent:
         return fixed_end("escalated", texts.escalate(urgent.kind, room.region), kind=urgent.kind, rule=urgent.rule_id)
@@ -87,7 +88,7 @@ async def _stages(ask: AskRequest, lang: Lang, room: MedicalRoom, trace: ChatTra
         answer = repaired(draft.text, sources.items)
         trace.used(draft)
     with trace.stage("rules"):
-        verdict = room.output.check(answer.text)
+        verdict = await asyncio.to_thread(room.output.check, answer.text)
         own = [line for line in own if room.output.check(line).status == "ok"]
         trace.shadow_rule_ids += verdict.shadow_rule_ids
     if verdict.status != "ok":

@@ -8,12 +8,12 @@ import typer
 from pydantic import Field
 from rich.console import Console
 
+from engine.app import output_guard, urgent_gate
 from engine.cli.batch import Model, Result, emit, run_batch
 from engine.cli.options import AsJson
 from engine.guardrails.citations import repair
 from engine.guardrails.injection import sanitise
-from engine.guardrails.output import OutputGuard
-from engine.guardrails.urgent import UrgentGate
+from engine.models.registry import embedded
 from engine.wire.chat import Strict
 from engine.wire.fields import Lang, Text
 
@@ -55,7 +55,7 @@ def register(app: typer.Typer) -> None:
     @app.command(epilog='Example: anamnesis urgent "давит в груди и отдаёт в руку"')
     def urgent(text: TextArgument = None, as_json: AsJson = False) -> None:
         """Say whether a message sounds like an emergency."""
-        gate = UrgentGate()
+        gate = urgent_gate(embedded())
 
         async def check(line: TextLine) -> Result:
             verdict = gate.check(line.text)
@@ -66,7 +66,7 @@ def register(app: typer.Typer) -> None:
     @app.command(epilog='Example: anamnesis guard "Take 500 mg twice a day"')
     def guard(text: TextArgument = None, as_json: AsJson = False) -> None:
         """Check an answer against the output rules."""
-        rules = OutputGuard()
+        rules = output_guard(embedded(), judged=False)
 
         async def check(line: GuardLine) -> Result:
             verdict = rules.check(line.text)

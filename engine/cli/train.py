@@ -1,7 +1,10 @@
-"""Commands that learn: `train retrieval`."""
+"""Commands that learn: `train retrieval`, `train urgent`, `train output`."""
 
 import asyncio
-from typing import Annotated
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,9 +16,17 @@ from engine.cli.chats import running_engine
 from engine.cli.errors import CommandError
 from engine.cli.options import AsJson
 from engine.cli.progress import set_progress
+from engine.evaluation.model_card import print_card, write_card
 from engine.evaluation.provenance import git_state
+from engine.evaluation.train_guards import figures, load_texts, train_guard
 from engine.evaluation.train_retrieval import train_retrieval
-from engine.models.registry import embedders
+from engine.guardrails.classifier import OUTPUT, URGENT
+from engine.guardrails.classifier import save as save_classifier
+from engine.guardrails.gate import Gate
+from engine.guardrails.output import OutputGuard
+from engine.guardrails.urgent import UrgentGate
+from engine.models.base import Embedder
+from engine.models.registry import embedded, embedders
 from engine.retrieval.relevance import calibration
 from engine.retrieval.trained import TrainedModel, save
 from engine.retrieval.training import Space
@@ -29,17 +40,16 @@ def register(app: typer.Typer) -> None:
     )
     app.add_typer(room, name="train")
 
+    room.command(epilog="Example: anamnesis train urgent")(urgent)
+    room.command(epilog="Example: anamnesis train output")(output)
+
     @room.command(epilog="Example: anamnesis train retrieval")
     def retrieval(
         dry_run: Annotated[bool, typer.Option("--dry-run", help="Learn and show, write nothing.")] = False,
         as_json: AsJson = False,
     ) -> None:
         """Learn the topic head, the order and the gate for the active encoders and the stored corpus."""
-        try:
-            import scipy  # noqa: F401
-            import sklearn  # noqa: F401
-        except ImportError:
-            raise CommandError("Training needs the extra: pip install -e '.[train]'") from None
+        _require_extra()
         # The former model must not be needed for making a new one.
         settings = load_settings(fusion="rescored")
         names = tuple(embedder.space for embedder in embedders(settings))
@@ -73,6 +83,72 @@ def register(app: typer.Typer) -> None:
         if not dry_run:
             save(model)
         _show(model, as_json=as_json)
+
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Learn and show, write nothing.")]
+
+
+def urgent(dry_run: DryRun = False, as_json: AsJson = False) -> None:
+    """Learn to tell emergencies by meaning, beside the rules of the urgent gate."""
+    gate = UrgentGate()
+    _train_guard(URGENT, embedded(), gate, lambda text: gate.check(text).urgent, SPECIFICITY[URGENT], dry_run, as_json)
+
+
+def output(dry_run: DryRun = False, as_json: AsJson = False) -> None:
+    """Learn to tell sentences that no answer may hold by meaning, beside the output rules."""
+    guard = OutputGuard()
+    blocked: Callable[[str], bool] = lambda text: guard.check(text).status != "ok"  # noqa: E731
+    _train_guard(OUTPUT, embedded()[:1], guard, blocked, SPECIFICITY[OUTPUT], dry_run, as_json)
+
+
+SPECIFICITY = {URGENT: 0.96, OUTPUT: 0.985}
+"""Share of the harmless texts of each language that a classifier must leave alone, out of hand."""
+
+
+def _train_guard(
+    name: str,
+    active: Sequence[Embedder],
+    gate: Gate,
+    by_rules: Callable[[str], bool],
+    specificity: float,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    _require_extra()
+    texts = load_texts(name)
+    git = git_state()
+    told: dict[str, Any] = {}
+    # One for all encoders, and one for a machine that runs the first alone.
+    for count in range(1, len(active) + 1):
+        chosen = active[:count]
+        with set_progress(as_json) as progress:
+            trained = train_guard(
+                texts,
+                chosen,
+                gate.evidence,
+                specificity=specificity,
+                with_kinds=True,
+                provenance={"revision": git.revision, "dirty": git.dirty},
+                progress=partial(progress, f"{name}, {' and '.join(item.space for item in chosen)}"),
+            )
+        full = f"{name}.{'+'.join(item.space for item in chosen)}"
+        measured = figures(trained, by_rules)
+        told[full] = measured
+        if not dry_run:
+            save_classifier(full, trained.classifier)
+            write_card(full, trained, measured)
+        if not as_json:
+            print_card(full, trained, measured)
+    if as_json:
+        emit(json.loads(json.dumps(told, default=vars)))
+
+
+def _require_extra() -> None:
+    try:
+        import scipy  # noqa: F401
+        import sklearn  # noqa: F401
+    except ImportError:
+        raise CommandError("Training needs the extra: pip install -e '.[train]'") from None
 
 
 def _show(model: TrainedModel, *, as_json: bool) -> None:

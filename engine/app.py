@@ -42,6 +42,7 @@ from engine.storage.query_log import write as write_record
 from engine.storage.sessions import Database, tenant_id
 from engine.telemetry.hashing import query_hash
 from engine.text.language import detect
+from engine.text.sentences import split_sentences
 from engine.wire import AskRequest, AskResponse, Hit, Origin, RetrieveRequest, RetrieveResponse
 
 log = logging.getLogger(__name__)
@@ -316,6 +317,15 @@ def corpus_passages(settings: Settings) -> list[Passage]:
         found += [
             Passage(document.topic, {space: rows[at] for space, rows in by_space.items()}) for at in range(len(texts))
         ]
+    return found
+
+
+def corpus_sentences(settings: Settings) -> dict[str, list[str]]:
+    """All sentences of the corpus on disk, by language. Raises CorpusError."""
+    found: dict[str, list[str]] = {}
+    for document in load_corpus(corpus_dir(settings)):
+        for text in (paragraph for section in document.sections for paragraph in section.paragraphs):
+            found.setdefault(document.lang, []).extend(text[start:end] for start, end in split_sentences(text))
     return found
 
 

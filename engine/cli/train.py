@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from engine.app import corpus_names, corpus_on_disk, corpus_passages
+from engine.app import corpus_names, corpus_on_disk, corpus_passages, corpus_sentences
 from engine.cli.batch import emit
 from engine.cli.chats import running_engine
 from engine.cli.errors import CommandError
@@ -18,7 +18,7 @@ from engine.cli.options import AsJson
 from engine.cli.progress import set_progress
 from engine.evaluation.model_card import print_card, write_card
 from engine.evaluation.provenance import git_state
-from engine.evaluation.train_guards import figures, load_texts, train_guard
+from engine.evaluation.train_guards import TextSet, figures, load_texts, train_guard, with_corpus
 from engine.evaluation.train_retrieval import train_retrieval
 from engine.guardrails.classifier import OUTPUT, URGENT
 from engine.guardrails.classifier import save as save_classifier
@@ -90,32 +90,31 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Learn and show, write n
 
 def urgent(dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Learn to tell emergencies by meaning, beside the rules of the urgent gate."""
-    gate = UrgentGate()
-    _train_guard(URGENT, embedded(), gate, lambda text: gate.check(text).urgent, SPECIFICITY[URGENT], dry_run, as_json)
+    _train_guard(URGENT, load_texts(URGENT), embedded(), UrgentGate(), SPECIFICITY[URGENT], dry_run, as_json)
 
 
 def output(dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Learn to tell sentences that no answer may hold by meaning, beside the output rules."""
-    guard = OutputGuard()
-    blocked: Callable[[str], bool] = lambda text: guard.check(text).status != "ok"  # noqa: E731
-    _train_guard(OUTPUT, embedded()[:1], guard, blocked, SPECIFICITY[OUTPUT], dry_run, as_json)
+    texts = with_corpus(load_texts(OUTPUT), corpus_sentences(load_settings()), CORPUS_SENTENCES)
+    _train_guard(OUTPUT, texts, embedded()[:1], OutputGuard(), SPECIFICITY[OUTPUT], dry_run, as_json)
 
 
-SPECIFICITY = {URGENT: 0.96, OUTPUT: 0.985}
+CORPUS_SENTENCES = 1_000
+"""Sentences of the corpus a language that the output classifier learns to leave alone."""
+SPECIFICITY = {URGENT: 0.96, OUTPUT: 0.993}
 """Share of the harmless texts of each language that a classifier must leave alone, out of hand."""
 
 
 def _train_guard(
     name: str,
+    texts: TextSet,
     active: Sequence[Embedder],
     gate: Gate,
-    by_rules: Callable[[str], bool],
     specificity: float,
     dry_run: bool,
     as_json: bool,
 ) -> None:
     _require_extra()
-    texts = load_texts(name)
     git = git_state()
     told: dict[str, Any] = {}
     # One for all encoders, and one for a machine that runs the first alone.
@@ -132,7 +131,7 @@ def _train_guard(
                 progress=partial(progress, f"{name}, {' and '.join(item.space for item in chosen)}"),
             )
         full = f"{name}.{'+'.join(item.space for item in chosen)}"
-        measured = figures(trained, by_rules)
+        measured = figures(trained, gate.enforced)
         told[full] = measured
         if not dry_run:
             save_classifier(full, trained.classifier)

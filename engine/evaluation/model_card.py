@@ -46,12 +46,12 @@ def _lines(name: str, trained: Trained, measured: Figures) -> Iterator[str]:
     yield f"{PURPOSE[name.split('.')[0]]} Written by `anamnesis train {name.split('.')[0]}`; do not edit."
     yield ""
     yield "- Reads: vectors of " + ", ".join(f"{space} ({model})" for space, model in sorted(origin["models"].items()))
-    yield "  by a Gaussian kernel, character n-grams by a linear model, and whether a rule hit; blended into a probability."
+    yield "  by a Gaussian kernel, character n-grams by a linear model, and whether a rule hit; blended."
     texts = ", ".join(f"{count} {lang}" for lang, count in sorted(origin["texts"].items()))
     yield f"- Learnt from: {texts} texts by {origin['hands']} hands (`evalruns/sets/training/{name.split('.')[0]}`)."
     yield f"- Threshold: {blend.threshold:.3f}, the lowest that leaves at least {origin['specificity']:.1%} of the"
-    yield "  harmless texts of each language alone, out of hand: every text is scored by a model that has seen none of its"
-    yield "  writer's."
+    yield "  harmless texts of each language alone, out of hand: every text is scored by a model that has seen none of"
+    yield "  its writer's."
     yield "- Not meant for: deciding alone. A rule that is enforced is never overruled by it."
     yield "- Known to be weak: each label is one person's; the texts were written for this purpose and come from no"
     yield "  patient, so real messages will be harder."

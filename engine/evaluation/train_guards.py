@@ -68,6 +68,19 @@ def load_texts(name: str, folder: Path = TRAINING) -> TextSet:
     )
 
 
+def with_corpus(texts: TextSet, sentences: Mapping[str, Sequence[str]], count: int) -> TextSet:
+    """The same, and `count` sentences a language of the corpus as another hand's harmless ones: what the program itself
+    says must pass. Which ones is settled by their hashes."""
+    added: list[TextCase] = []
+    for lang in ("ru", "en"):
+        chosen = sorted(set(sentences[lang]), key=lambda text: hashlib.sha256(text.encode()).hexdigest())[:count]
+        added += [
+            TextCase(id=f"corpus-{lang}-{at}", lang=lang, text=text, label=False, kind="corpus", added="")
+            for at, text in enumerate(chosen)
+        ]
+    return TextSet((*texts.cases, *added), texts.files)
+
+
 def _case(line: str, where: str) -> TextCase:
     try:
         return TextCase.model_validate(json.loads(line))

@@ -32,6 +32,10 @@ class Gate:
         """Whether a rule hits that a classifier beside the rules would be told of. Raises `RuleError`."""
         return bool(self._found(text).evidence)
 
+    def enforced(self, text: str) -> bool:
+        """Whether a rule hits that has consequences by itself. Raises `RuleError`."""
+        return bool(self._found(text).enforced)
+
     def _found(self, text: str) -> Found:
         """Raises `RuleError`."""
         return part(self._rules.match(text))

@@ -5,7 +5,7 @@ A rule file is `engine/guardrails/rules/<name>.yaml`; what `_*.yaml` declare ser
     layer: output                    # urgent | refusal | output | injection
     defaults:                        # any key of a rule; `use` adds to every rule of the file
       severity: high                 # low | medium | high               (default high)
-      mode: enforce                  # enforce | evidence (a hint to the classifier) | shadow (reported, not enforced) | off
+      mode: enforce                  # enforce | evidence (for the classifier) | shadow (reported alone) | off
       scope: sentence                # sentence | text                   (default sentence)
       since: "2026-01-01"
       use: [negation]                # named sets of exceptions

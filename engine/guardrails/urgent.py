@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.guardrails.classifier import Reader
 from engine.guardrails.gate import Found, Gate
-from engine.guardrails.rules import Hit, RuleSet
+from engine.guardrails.rules import RuleSet
 from engine.models.base import ModelError
 
 log = logging.getLogger(__name__)
@@ -74,10 +74,10 @@ class UrgentGate(Gate):
         """The verdict on one message; raises `RuleError` where the caller must fail closed."""
         found = self._found(text)
         if found.enforced:
-            return _by_rule(found.enforced, found)
+            return _by_rule(found)
         read = self._read(text, found)
         if read is None:
-            return _by_rule(found.evidence, found) if found.evidence else UrgentVerdict(False, shadow=found.shadow)
+            return _by_rule(found) if found.evidence else UrgentVerdict(False, shadow=found.shadow)
         probability, kind = read
         if probability < self._threshold:
             return UrgentVerdict(False, shadow=found.shadow)
@@ -101,6 +101,6 @@ class UrgentGate(Gate):
             return None
 
 
-def _by_rule(hits: tuple[Hit, ...], found: Found) -> UrgentVerdict:
-    first = min(hits, key=lambda hit: hit.category != CRISIS)
+def _by_rule(found: Found) -> UrgentVerdict:
+    first = min(found.evidence, key=lambda hit: hit.category != CRISIS)
     return UrgentVerdict(True, first.category, first.rule_id, found.shadow)

@@ -262,7 +262,7 @@ def build_engine(settings: Settings, urls: ConnectionUrls) -> Engine:
 
 def urgent_gate(active: Sequence[Embedder]) -> UrgentGate:
     """The urgent gate with its classifier. Raises RuleFileError, ModelError."""
-    return UrgentGate(reader=reader(URGENT, _guarding(active)))
+    return UrgentGate(reader=reader(URGENT, _guarding(active)[:1]))
 
 
 def output_guard(active: Sequence[Embedder], *, judged: bool) -> OutputGuard:

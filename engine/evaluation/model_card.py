@@ -3,9 +3,6 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 from engine.evaluation.provenance import PROJECT
 from engine.evaluation.train_guards import Share, Trained
 
@@ -26,16 +23,6 @@ def write_card(name: str, trained: Trained, measured: Figures, folder: Path = FO
     path = folder / f"{name}.md"
     path.write_text("\n".join(_lines(name, trained, measured)) + "\n", encoding="utf-8")
     return path
-
-
-def print_card(name: str, trained: Trained, measured: Figures) -> None:
-    """The figures by language, for a person at a terminal."""
-    table = Table("Language", "Figure", "Value", "95% interval", "n", title=name)
-    for lang in ("ru", "en"):
-        for figure, share in measured.get(lang, {}).items():
-            table.add_row(lang, figure, f"{share.value:.3f}", f"{share.low:.3f} to {share.high:.3f}", str(share.n))
-    Console().print(table)
-    Console().print(f"Threshold {trained.classifier.blend.threshold:.3f}.")
 
 
 def _lines(name: str, trained: Trained, measured: Figures) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from engine import __version__
-from engine.cli import bench, chats, corpus, evaluate, guards, run, train, users
+from engine.cli import bench, chats, corpus, evaluate, guards, rules, run, train, users
 from engine.cli.errors import run_guarded
 
 app = typer.Typer(
@@ -32,7 +32,7 @@ def options(
     """Options of every command."""
 
 
-for room in (run, users, chats, corpus, guards, evaluate, bench, train):
+for room in (run, users, chats, corpus, guards, rules, evaluate, bench, train):
     room.register(app)
 
 

@@ -1,8 +1,9 @@
 """The only place where things are wired: settings in, a working engine out."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from engine.chat.answer.base import Answerer
@@ -12,7 +13,7 @@ from engine.chat.medical import MedicalRoom, answer_medical
 from engine.chat.record import history_record, query_record
 from engine.chat.router import route
 from engine.chat.trace import ChatTrace
-from engine.guardrails.classifier import OUTPUT, URGENT, reader
+from engine.guardrails.classifier import OUTPUT, REFUSAL, URGENT, reader
 from engine.guardrails.injection import sanitise
 from engine.guardrails.judge import ModelJudge, NoJudge
 from engine.guardrails.output import OutputGuard
@@ -27,7 +28,7 @@ from engine.models.base import Embedder
 from engine.models.embedding import shipped
 from engine.models.embedding.recent import RecentQueries
 from engine.models.embedding.use import UniversalSentenceEncoder
-from engine.models.registry import answering_model, embedded, embedders, judging_model, reranker
+from engine.models.registry import answering_model, embedders, judging_model, reranker
 from engine.retrieval.calibrated import is_guessed
 from engine.retrieval.follow_up_words import words
 from engine.retrieval.gate import gate
@@ -181,7 +182,8 @@ class Engine:
         if not self._warm:
             await self._room.search.warm_up()
             for message in WARM_UP:
-                self._room.urgent.check(message)
+                await asyncio.to_thread(self._room.urgent.check, message)
+                await asyncio.to_thread(self._room.output.check, message)
                 await self._room.search.gather(await self._room.search.query(message))
             self._warm = True
 
@@ -245,11 +247,11 @@ def build_engine(settings: Settings, urls: ConnectionUrls) -> Engine:
     search = CorpusSearch(database, active, _search_options(settings), reranker(settings))
     room = MedicalRoom(
         urgent=urgent_gate(active),
-        refusal=RefusalGate(),
+        refusal=refusal_gate(active),
         search=search,
         sanitise=sanitise,
         answerer=answerer,
-        output=output_guard(active, judged=judge_model is not None),
+        output=output_guard(active),
         judge=ModelJudge(judge_model) if judge_model else NoJudge(),
         judge_closed=settings.judge_fail == "closed",
         region=settings.region,
@@ -262,22 +264,31 @@ def build_engine(settings: Settings, urls: ConnectionUrls) -> Engine:
 
 def urgent_gate(active: Sequence[Embedder]) -> UrgentGate:
     """The urgent gate with its classifier. Raises RuleFileError, ModelError."""
-    return UrgentGate(reader=reader(URGENT, _guarding(active)[:1]))
+    return UrgentGate(reader=reader(URGENT, _guarding(active)))
 
 
-def output_guard(active: Sequence[Embedder], *, judged: bool) -> OutputGuard:
-    """The guard of answers; where a model judges them too, its classifier is not needed.
+def refusal_gate(active: Sequence[Embedder]) -> RefusalGate:
+    """The refusal gate with its classifier. Raises RuleFileError, ModelError."""
+    return RefusalGate(reader=reader(REFUSAL, _guarding(active)))
+
+
+def output_guard(active: Sequence[Embedder]) -> OutputGuard:
+    """The guard of answers with its classifier, judged or not: a judge that fails must not leave less than none.
 
     Raises RuleFileError, ModelError.
     """
-    return OutputGuard(reader=None if judged else reader(OUTPUT, _guarding(active)[:1]))
+    return OutputGuard(reader=reader(OUTPUT, _guarding(active)))
 
 
 def _guarding(active: Sequence[Embedder]) -> tuple[Embedder, ...]:
-    """The embedded encoders: the classifiers read by them, whatever the search does."""
-    if any(embedder.space == UniversalSentenceEncoder.space for embedder in active):
-        return tuple(active)
-    return tuple(RecentQueries(embedder) for embedder in embedded())
+    """The encoder that the classifiers read by, whatever the search does; of the active ones where it is among them."""
+    space = UniversalSentenceEncoder.space
+    return tuple(item for item in active if item.space == space) or (_encoder_of_the_guards(),)
+
+
+@lru_cache(maxsize=1)
+def _encoder_of_the_guards() -> Embedder:
+    return RecentQueries(UniversalSentenceEncoder())
 
 
 def seed_corpus(

@@ -59,7 +59,7 @@ async def _stages(ask: AskRequest, lang: Lang, room: MedicalRoom, trace: ChatTra
     with trace.stage("route"):
         route(ask.chat)
     with trace.stage("refusal"):
-        refusal = room.refusal.check(ask.question)
+        refusal = await asyncio.to_thread(room.refusal.check, ask.question)
         trace.shadow_rule_ids += refusal.shadow
     if refusal.refused:
         return fixed_end("refused", texts.refuse(refusal.category), kind=refusal.category, rule=refusal.rule_id)
@@ -89,7 +89,7 @@ async def _stages(ask: AskRequest, lang: Lang, room: MedicalRoom, trace: ChatTra
         trace.used(draft)
     with trace.stage("rules"):
         verdict = await asyncio.to_thread(room.output.check, answer.text)
-        own = [line for line in own if room.output.check(line).status == "ok"]
+        own = [line for line in own if (await asyncio.to_thread(room.output.check, line)).status == "ok"]
         trace.shadow_rule_ids += verdict.shadow_rule_ids
     if verdict.status != "ok":
         return withheld(verdict.status, texts, sources.items, rules_guardrail(verdict.status, verdict.rule_ids))

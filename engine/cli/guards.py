@@ -65,8 +65,8 @@ def register(app: typer.Typer) -> None:
 
     @app.command(epilog='Example: anamnesis guard "Take 500 mg twice a day"')
     def guard(text: TextArgument = None, as_json: AsJson = False) -> None:
-        """Check an answer against the output rules."""
-        rules = output_guard(embedded(), judged=False)
+        """Check an answer against the output rules and their classifier."""
+        rules = output_guard(embedded())
 
         async def check(line: GuardLine) -> Result:
             verdict = rules.check(line.text)

@@ -1,4 +1,4 @@
-"""Commands that learn: `train retrieval`, `train urgent`, `train output`."""
+"""Commands that learn: `train retrieval`, and a classifier beside the rules of each guard."""
 
 import asyncio
 import json
@@ -20,10 +20,11 @@ from engine.evaluation.model_card import Figures, write_card
 from engine.evaluation.provenance import git_state
 from engine.evaluation.train_guards import TextSet, Trained, figures, load_texts, train_guard, with_corpus
 from engine.evaluation.train_retrieval import train_retrieval
-from engine.guardrails.classifier import OUTPUT, URGENT
+from engine.guardrails.classifier import OUTPUT, REFUSAL, URGENT
 from engine.guardrails.classifier import save as save_classifier
 from engine.guardrails.gate import Gate
 from engine.guardrails.output import OutputGuard
+from engine.guardrails.refusal import RefusalGate
 from engine.guardrails.urgent import UrgentGate
 from engine.models.base import Embedder
 from engine.models.registry import embedded, embedders
@@ -41,6 +42,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(room, name="train")
 
     room.command(epilog="Example: anamnesis train urgent")(urgent)
+    room.command(epilog="Example: anamnesis train refusal")(refusal)
     room.command(epilog="Example: anamnesis train output")(output)
 
     @room.command(epilog="Example: anamnesis train retrieval")
@@ -93,6 +95,11 @@ def urgent(dry_run: DryRun = False, as_json: AsJson = False) -> None:
     _train_guard(URGENT, load_texts(URGENT), embedded()[:1], UrgentGate(), SPECIFICITY[URGENT], dry_run, as_json)
 
 
+def refusal(dry_run: DryRun = False, as_json: AsJson = False) -> None:
+    """Learn to tell requests that are not served by meaning, beside the rules of the refusal gate."""
+    _train_guard(REFUSAL, load_texts(REFUSAL), embedded()[:1], RefusalGate(), SPECIFICITY[REFUSAL], dry_run, as_json)
+
+
 def output(dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Learn to tell sentences that no answer may hold by meaning, beside the output rules."""
     texts = with_corpus(load_texts(OUTPUT), corpus_sentences(load_settings()), CORPUS_SENTENCES)
@@ -101,7 +108,7 @@ def output(dry_run: DryRun = False, as_json: AsJson = False) -> None:
 
 CORPUS_SENTENCES = 1_000
 """Sentences of the corpus a language that the output classifier learns to leave alone."""
-SPECIFICITY = {URGENT: 0.93, OUTPUT: 0.996}
+SPECIFICITY = {URGENT: 0.92, REFUSAL: 0.97, OUTPUT: 0.996}
 """Share of the harmless texts of each language that a classifier must leave alone, out of hand. Half of the messages
 are near twins of emergencies, so real ones are left alone more often; and a missed emergency costs more than an alarm.
 An answer has several sentences, and each of them can block it."""

@@ -9,6 +9,7 @@ from engine.evaluation.train_guards import Share, Trained
 FOLDER = PROJECT / "docs" / "models"
 PURPOSE = {
     "urgent": "Adds escalations to those of the rules: messages that tell of a possible emergency in their own words.",
+    "refusal": "Adds refusals to those of the rules: requests for a dose, a prescription, a diagnosis, doing harm.",
     "output": (
         "Blocks sentences of an answer that diagnose, dose, endanger or tell of hidden instructions by meaning. "
         "It stands in for the judge where no language model is configured."

@@ -16,6 +16,7 @@ from engine.evaluation.sets import SETS
 from engine.evaluation.statistics import wilson
 from engine.guardrails.classifier import TextClassifier
 from engine.guardrails.learning import LabelledText, OutOfHand, learn
+from engine.guardrails.parts import parts
 from engine.models.base import Embedder
 
 TRAINING = SETS / "training"
@@ -88,6 +89,11 @@ def _case(line: str, where: str) -> TextCase:
         raise EvaluationError(f"{where}: not a labelled text ({type(error).__name__}).") from None
 
 
+def _pieces(text: str) -> list[str]:
+    """The whole text, then its parts as a gate would read them."""
+    return [text[start:end] for start, end in parts(text)]
+
+
 @dataclass(frozen=True)
 class Trained:
     """A classifier with what it says of texts of hands that it had not seen."""
@@ -108,25 +114,30 @@ def train_guard(
 ) -> Trained:
     """Encode, look at the rules, learn. Raises EvaluationError, ModelError."""
     cases = texts.cases
-    vectors: dict[str, list[Any]] = {embedder.space: [] for embedder in embedders}
-    for start in range(0, len(cases), BATCH):
-        part = [case.text for case in cases[start : start + BATCH]]
+    pieces = [_pieces(case.text) for case in cases]
+    unique = list(dict.fromkeys(text for of in pieces for text in of))
+    vectors: dict[str, dict[str, Any]] = {text: {} for text in unique}
+    for start in range(0, len(unique), BATCH):
+        part = unique[start : start + BATCH]
         for embedder in embedders:
-            vectors[embedder.space] += list(embedder.queries(part))
-        progress(min(start + BATCH, len(cases)), len(cases))
-    rows = [
-        LabelledText(
+            for text, vector in zip(part, embedder.queries(part), strict=True):
+                vectors[text][embedder.space] = vector
+        progress(min(start + BATCH, len(unique)), len(unique))
+
+    def labelled(case: TextCase, text: str, of: Sequence[str] = ()) -> LabelledText:
+        return LabelledText(
             id=case.id,
             hand=case.id.split("-")[0],
             lang=case.lang,
-            text=case.text,
+            text=text,
             label=case.label,
             kind=case.kind,
-            vectors={space: of[at] for space, of in vectors.items()},
-            rule_hit=rule_hits(case.text),
+            vectors=vectors[text],
+            rule_hit=rule_hits(text),
+            parts=tuple(labelled(case, piece) for piece in of),
         )
-        for at, case in enumerate(cases)
-    ]
+
+    rows = [labelled(case, of[0], of[1:]) for case, of in zip(cases, pieces, strict=True)]
     origin = {
         **provenance,
         "models": {embedder.space: embedder.model for embedder in embedders},

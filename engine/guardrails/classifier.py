@@ -7,6 +7,7 @@ what people say in their own words; the figures stand in the model's card (docs/
 
 import hashlib
 import io
+import logging
 import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,8 +27,10 @@ from engine.models.base import Embedder, ModelError
 from engine.models.kernel import KernelClassifier
 from engine.text.normalise import normalise
 
-URGENT, OUTPUT = "urgent", "output"
+URGENT, REFUSAL, OUTPUT = "urgent", "refusal", "output"
 """Names of the classifiers."""
+log = logging.getLogger(__name__)
+
 FOLDER = Path(__file__).with_name("classifiers")
 
 NGRAM_SIZES = (2, 3, 4, 5)
@@ -87,6 +90,7 @@ class Reader:
         self._classifier = classifier
         self._embedders = {embedder.space: embedder for embedder in embedders}
         self.threshold = classifier.blend.threshold
+        self.name = f"{'+'.join(classifier.blend.spaces)}, {classifier.blend.arrays[:8]}"
 
     def read(self, texts: Sequence[str], hits: Sequence[bool]) -> list[tuple[float, str | None]]:
         """Probability and kind of each text. Raises ModelError; ValueError for an empty text."""
@@ -130,8 +134,11 @@ def reader(name: str, embedders: Sequence[Embedder], folder: Path = FOLDER) -> R
     for count in range(len(embedders), 0, -1):
         chosen = embedders[:count]
         found = load(f"{name}.{'+'.join(embedder.space for embedder in chosen)}", folder)
-        if found is not None and found.blend.provenance.get("models") == {item.space: item.model for item in chosen}:
+        if found is None:
+            continue
+        if found.blend.provenance.get("models") == {item.space: item.model for item in chosen}:
             return Reader(found, chosen)
+        log.warning("The classifier %s is for another version of the encoder: rules alone are used.", name)
     return None
 
 

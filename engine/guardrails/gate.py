@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from engine.guardrails.classifier import Reader
+from engine.guardrails.parts import parts
 from engine.guardrails.rules import Hit, RuleSet, load_rules
+from engine.text.normalise import clean
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -20,13 +26,22 @@ class Found:
     """The enforced ones, and those that only count beside a classifier, in text order."""
 
 
+@dataclass(frozen=True)
+class Judged:
+    """What a classifier made of a message: whether it counts, and as what."""
+
+    counts: bool
+    kind: str | None
+
+
 class Gate:
     """A layer of rules; `files` names those of the shipped one."""
 
     files: ClassVar[str]
 
-    def __init__(self, rules: RuleSet | None = None) -> None:
+    def __init__(self, rules: RuleSet | None = None, reader: Reader | None = None) -> None:
         self._rules = shipped(self.files) if rules is None else rules
+        self._reader = reader
 
     def evidence(self, text: str) -> bool:
         """Whether a rule hits that a classifier beside the rules would be told of. Raises `RuleError`."""
@@ -35,6 +50,21 @@ class Gate:
     def enforced(self, text: str) -> bool:
         """Whether a rule hits that has consequences by itself. Raises `RuleError`."""
         return bool(self._found(text).enforced)
+
+    def _read(self, text: str, evidence: Sequence[Hit]) -> Judged | None:
+        """What the classifier says of the most telling part of a message; None where there is none, or nothing to read,
+        or it failed."""
+        if self._reader is None or not any(char.isalpha() for char in clean(text)):
+            return None
+        spans = [span for span in parts(text) if clean(text[slice(*span)]).strip()]
+        hits = [any(hit.start < end and start < hit.end for hit in evidence) for start, end in spans]
+        try:
+            read = self._reader.read([text[start:end] for start, end in spans], hits)
+        except Exception as error:  # whatever went wrong in a model, the rules still hold
+            log.error("%s goes by its rules alone (%s).", type(self).__name__, type(error).__name__)
+            return None
+        probability, kind = max(read, key=lambda item: item[0])
+        return Judged(probability >= self._reader.threshold, kind)
 
     def _found(self, text: str) -> Found:
         """Raises `RuleError`."""

@@ -35,6 +35,8 @@ class LabelledText:
     kind: str
     vectors: Mapping[str, Sequence[float]]
     rule_hit: bool
+    parts: tuple["LabelledText", ...] = ()
+    """Its sentences and windows, where it has some (`engine.guardrails.parts`): it counts by its most telling part."""
 
 
 @dataclass(frozen=True)
@@ -64,20 +66,33 @@ def learn(
     hands = sorted({row.hand for row in rows})
     if labels.all() or not labels.any() or len(hands) < 2:
         raise ValueError("Training needs texts of both labels by at least two hands.")
-    vectors = joined([np.asarray([row.vectors[space] for row in rows], np.float32) for space in spaces])
+    vectors = _vectors(rows, spaces)
     counts = _matrix([row.text for row in rows])
     folds = np.asarray([hands.index(row.hand) % FOLDS for row in rows])
-    scores = np.zeros((len(rows), len(PARTS)))
-    scores[:, 2] = [row.rule_hit for row in rows]
+    pieces = [(at, part) for at, row in enumerate(rows) for part in row.parts]
+    owners = np.asarray([at for at, _ in pieces], np.int64)
+    piece_vectors = _vectors([part for _, part in pieces], spaces)
+    piece_counts = _matrix([part.text for _, part in pieces])
+    scores, piece_scores = np.zeros((len(rows), len(PARTS))), np.zeros((len(pieces), len(PARTS)))
+    scores[:, 2], piece_scores[:, 2] = [row.rule_hit for row in rows], [part.rule_hit for _, part in pieces]
     for fold in sorted(set(folds.tolist())):
         seen, unseen = folds != fold, folds == fold
         kernel = KernelClassifier.learn(vectors[seen], labels[seen], KERNEL_C)
-        scores[unseen, 0] = [kernel.decision(row) for row in vectors[unseen]]
         weights = _linear(counts[seen], labels[seen], NGRAM_C)
-        scores[unseen, 1] = counts[unseen] @ weights[:-1] + weights[-1]
+        of = folds[owners] == fold if pieces else np.zeros(0, bool)
+        for chosen, into, some_vectors, some_counts in (
+            (unseen, scores, vectors, counts),
+            (of, piece_scores, piece_vectors, piece_counts),
+        ):
+            into[chosen, 0] = [kernel.decision(row) for row in some_vectors[chosen]]
+            into[chosen, 1] = some_counts[chosen] @ weights[:-1] + weights[-1]
     blend_weights, intercept = _blend(scores, labels)
-    probabilities = 1 / (1 + np.exp(-(scores @ blend_weights + intercept)))
+    odds = scores @ blend_weights + intercept
+    np.maximum.at(odds, owners, piece_scores @ blend_weights + intercept)
+    probabilities = 1 / (1 + np.exp(-odds))
     kinds = tuple(sorted({row.kind for row in rows if row.label})) if with_kinds else ()
+    if len(kinds) < 3:  # two would be told apart by one column, and one by none
+        kinds = ()
     blend = Blend(
         spaces=tuple(spaces),
         weights={part: round(float(value), 4) for part, value in zip(PARTS, blend_weights, strict=True)},
@@ -105,6 +120,12 @@ def choose_threshold(
     steps = [step / 1000 for step in range(1, 1000)]
     fits = (step for step in steps if all(float((of < step).mean()) >= specificity for of in harmless if len(of)))
     return next(fits, steps[-1])
+
+
+def _vectors(rows: Sequence[LabelledText], spaces: Sequence[str]) -> NDArray[np.float32]:
+    if not rows:
+        return np.empty((0, 0), np.float32)
+    return joined([np.asarray([row.vectors[space] for row in rows], np.float32) for space in spaces])
 
 
 def _matrix(texts: Sequence[str]) -> Any:

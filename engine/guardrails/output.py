@@ -7,9 +7,7 @@ enforced hit blocks the whole answer. Shadow rules are reported and have no cons
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.guardrails.classifier import Reader
 from engine.guardrails.gate import Found, Gate, unique
-from engine.guardrails.rules import RuleSet
 from engine.text.sentences import split_sentences
 
 Status = Literal["ok", "blocked", "guard_error"]
@@ -33,15 +31,11 @@ CLASSIFIER = "output.classifier"
 class OutputGuard(Gate):
     """Checks answers. Safe for threads; a failure is `guard_error`, never `ok`.
 
-    Rules see wording. What only the meaning tells is the judge's; where no judge is configured, a classifier that reads
-    the answer sentence by sentence stands in for it.
+    Rules see wording. What only the meaning tells is the judge's; a classifier that reads the answer sentence by sentence
+    stands in for one that is not configured, or that fails.
     """
 
     files = "output*.yaml"
-
-    def __init__(self, rules: RuleSet | None = None, reader: Reader | None = None) -> None:
-        super().__init__(rules)
-        self._reader = reader
 
     def check(self, text: str) -> GuardVerdict:
         """The verdict on a whole answer; an answer in one language may carry a sentence of the other."""

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 
-from engine.guardrails.classifier import Reader
 from engine.guardrails.gate import Found, Gate
-from engine.guardrails.rules import RuleSet
-from engine.models.base import ModelError
-
-log = logging.getLogger(__name__)
 
 KINDS = (
     "cardiac",
@@ -66,39 +60,22 @@ class UrgentGate(Gate):
 
     files = "urgent_*.yaml"
 
-    def __init__(self, rules: RuleSet | None = None, reader: Reader | None = None) -> None:
-        super().__init__(rules)
-        self._reader = reader
-
     def check(self, text: str) -> UrgentVerdict:
         """The verdict on one message; raises `RuleError` where the caller must fail closed."""
         found = self._found(text)
         if found.enforced:
             return _by_rule(found)
-        read = self._read(text, found)
+        read = self._read(text, found.evidence)
         if read is None:
             return _by_rule(found) if found.evidence else UrgentVerdict(False, shadow=found.shadow)
-        probability, kind = read
-        if probability < self._threshold:
+        if not read.counts:
             return UrgentVerdict(False, shadow=found.shadow)
-        named = [hit.category for hit in found.evidence if kind != CRISIS]
-        return UrgentVerdict(True, named[0] if named else kind if kind in KINDS else OTHER, CLASSIFIER, found.shadow)
-
-    @property
-    def _threshold(self) -> float:
-        return self._reader.threshold if self._reader else 1.0
-
-    def _read(self, text: str, found: Found) -> tuple[float, str | None] | None:
-        """What the classifier says; None where there is none, or nothing to read, or it failed."""
-        if self._reader is None or not text.strip():
-            return None
-        try:
-            return self._reader.read([text], [bool(found.evidence)])[0]
-        except ValueError:  # nothing is left of the text once it is cleaned
-            return None
-        except ModelError as error:
-            log.warning("The urgent gate goes by its rules alone: %s", error)
-            return None
+        said = [hit.category for hit in found.evidence]
+        if CRISIS in (*said, read.kind):
+            kind = CRISIS
+        else:
+            kind = said[0] if said else read.kind if read.kind in KINDS else OTHER
+        return UrgentVerdict(True, kind, CLASSIFIER, found.shadow)
 
 
 def _by_rule(found: Found) -> UrgentVerdict:

@@ -44,8 +44,8 @@ class Completion:
 
 
 def looked_at(history: Sequence[Turn]) -> list[str]:
-    """The user's turns that may complete a question, the oldest first."""
-    return [turn.text for turn in history if turn.role == "user"][-MAX_TURNS:]
+    """The beginnings of the user's turns that may complete a question, the oldest first."""
+    return [turn.text[: MAX_SCANNED + MAX_WORD] for turn in history if turn.role == "user"][-MAX_TURNS:]
 
 
 def complete(question: str, history: Sequence[Turn], named: Collection[str] | None = None) -> Completion:

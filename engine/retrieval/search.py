@@ -147,6 +147,8 @@ class CorpusSearch:
             asyncio.gather(*(_encode(embedder, query.text) for embedder in others)), self._find(leading, query)
         )
         known = {leading.space: vector}
+        if not others:
+            return Gathered(known, candidates)
         async with self.database.transaction() as connection:
             for embedder, of_space in zip(others, vectors, strict=True):
                 known[embedder.space] = of_space

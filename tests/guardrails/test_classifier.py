@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.evaluation.model_card import FOLDER as CARDS
 from engine.evaluation.train_guards import Share, figures, load_texts, train_guard, with_corpus
-from engine.guardrails.classifier import FOLDER, OUTPUT, URGENT, Reader, load, ngrams, reader, save
+from engine.guardrails.classifier import FOLDER, OUTPUT, REFUSAL, URGENT, Reader, load, ngrams, reader, save
 from engine.guardrails.learning import LabelledText, choose_threshold, learn
 from engine.guardrails.output import CLASSIFIER as OUTPUT_CLASSIFIER
 from engine.guardrails.output import OutputGuard
@@ -223,7 +223,7 @@ def test_an_answer_that_the_classifier_cannot_read_is_not_shown() -> None:
     assert OutputGuard(reader=Reader(trained(), [broken])).check("A cake.").status == "guard_error"
 
 
-@pytest.mark.parametrize(("name", "least", "hands"), [(URGENT, 1_500, 5), (OUTPUT, 1_000, 4)])
+@pytest.mark.parametrize(("name", "least", "hands"), [(URGENT, 1_500, 5), (REFUSAL, 1_000, 4), (OUTPUT, 1_000, 4)])
 def test_the_sets_are_large_and_of_several_hands(name: str, least: int, hands: int) -> None:
     cases = load_texts(name).cases
     for lang in ("ru", "en"):
@@ -233,7 +233,7 @@ def test_the_sets_are_large_and_of_several_hands(name: str, least: int, hands: i
     assert len({case.id.split("-")[0] for case in cases}) >= hands
 
 
-@pytest.mark.parametrize("name", [URGENT, OUTPUT])
+@pytest.mark.parametrize("name", [URGENT, REFUSAL, OUTPUT])
 def test_the_shipped_classifiers_are_of_the_shipped_sets_and_have_their_cards(name: str) -> None:
     files = load_texts(name).files
     shipped = sorted(path.stem for path in FOLDER.glob(f"{name}.*.yaml"))

@@ -31,8 +31,8 @@ CLASSIFIER = "output.classifier"
 class OutputGuard(Gate):
     """Checks answers. Safe for threads; a failure is `guard_error`, never `ok`.
 
-    Rules see wording. What only the meaning tells is the judge's; a classifier that reads the answer sentence by sentence
-    stands in for one that is not configured, or that fails.
+    Rules see wording. What only the meaning tells is the judge's; a classifier that reads the answer sentence by
+    sentence stands in for one that is not configured, or that fails.
     """
 
     files = "output*.yaml"

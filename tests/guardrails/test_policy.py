@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.guardrails.refusal import RefusalGate
-from engine.guardrails.urgent import UrgentGate
+from engine.app import refusal_gate, urgent_gate
+from engine.models.registry import embedded
 
-URGENT = UrgentGate()
-REFUSAL = RefusalGate()
+URGENT = urgent_gate(embedded()[:1])
+REFUSAL = refusal_gate(embedded()[:1])
 DOCUMENT = Path(__file__).parents[2] / "docs" / "safety-policy.md"
 
 

@@ -108,7 +108,7 @@ def output(dry_run: DryRun = False, as_json: AsJson = False) -> None:
 
 CORPUS_SENTENCES = 1_000
 """Sentences of the corpus a language that the output classifier learns to leave alone."""
-SPECIFICITY = {URGENT: 0.93, REFUSAL: 0.97, OUTPUT: 0.996}
+SPECIFICITY = {URGENT: 0.92, REFUSAL: 0.97, OUTPUT: 0.996}
 """Share of the harmless texts of each language that a classifier must leave alone, out of hand. Half of the messages
 are near twins of emergencies, so real ones are left alone more often; and a missed emergency costs more than an alarm.
 An answer has several sentences, and each of them can block it."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from engine.guardrails.classifier import Reader
+from engine.guardrails.classifier import Reader, told
 from engine.guardrails.parts import parts
 from engine.guardrails.rules import Hit, RuleSet, load_rules
 from engine.text.normalise import clean
@@ -63,8 +63,9 @@ class Gate:
         except Exception as error:  # whatever went wrong in a model, the rules still hold
             log.error("%s goes by its rules alone (%s).", type(self).__name__, type(error).__name__)
             return None
-        probability, kind = max(read, key=lambda item: item[0])
-        return Judged(probability >= self._reader.threshold, kind)
+        heard = [told(chance, rule_hit=hit) for (chance, _), hit in zip(read, hits, strict=True)]
+        most = max(range(len(heard)), key=heard.__getitem__)
+        return Judged(heard[most] >= self._reader.threshold, read[most][1])
 
     def _found(self, text: str) -> Found:
         """Raises `RuleError`."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.guardrails.classifier import BUCKETS, PARTS, Blend, TextClassifier, joined, ngrams
+from engine.guardrails.classifier import BUCKETS, PARTS, Blend, TextClassifier, joined, ngrams, told
 from engine.models.kernel import KernelClassifier
 
 KERNEL_C = 5.0
@@ -87,9 +87,8 @@ def learn(
             into[chosen, 0] = [kernel.decision(row) for row in some_vectors[chosen]]
             into[chosen, 1] = some_counts[chosen] @ weights[:-1] + weights[-1]
     blend_weights, intercept = _blend(scores, labels)
-    odds = scores @ blend_weights + intercept
-    np.maximum.at(odds, owners, piece_scores @ blend_weights + intercept)
-    probabilities = 1 / (1 + np.exp(-odds))
+    probabilities = _told(scores, blend_weights, intercept)
+    np.maximum.at(probabilities, owners, _told(piece_scores, blend_weights, intercept))
     kinds = tuple(sorted({row.kind for row in rows if row.label})) if with_kinds else ()
     if len(kinds) < 3:  # two would be told apart by one column, and one by none
         kinds = ()
@@ -144,6 +143,14 @@ def _linear(rows: Any, labels: NDArray[np.bool_], inverse_regularisation: float)
     found = LogisticRegression(C=inverse_regularisation, max_iter=3_000).fit(rows, labels)
     weights: Floats = np.r_[found.coef_[0], found.intercept_]
     return weights
+
+
+def _told(scores: Floats, weights: Floats, intercept: float) -> Floats:
+    """Probabilities as the threshold sees them; see `told`."""
+    chances = 1 / (1 + np.exp(-(scores @ weights + intercept)))
+    return np.asarray(
+        [told(float(chance), rule_hit=bool(hit)) for chance, hit in zip(chances, scores[:, 2], strict=True)], np.float64
+    )
 
 
 def _blend(scores: Floats, labels: NDArray[np.bool_]) -> tuple[Floats, float]:

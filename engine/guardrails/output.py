@@ -7,6 +7,7 @@ enforced hit blocks the whole answer. Shadow rules are reported and have no cons
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.guardrails.classifier import told
 from engine.guardrails.gate import Found, Gate, unique
 from engine.text.sentences import split_sentences
 
@@ -62,4 +63,8 @@ class OutputGuard(Gate):
         hits = [any(hit.start < end and start < hit.end for hit in found.evidence) for start, end in spans]
         read = self._reader.read([text[start:end] for start, end in spans], hits)
         threshold = self._reader.threshold
-        return [(span, kind or "") for span, (chance, kind) in zip(spans, read, strict=True) if chance >= threshold]
+        return [
+            (span, kind or "")
+            for span, (chance, kind), hit in zip(spans, read, hits, strict=True)
+            if told(chance, rule_hit=hit) >= threshold
+        ]

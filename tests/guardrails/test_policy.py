@@ -8,19 +8,31 @@ from pathlib import Path
 import pytest
 
 from engine.app import refusal_gate, urgent_gate
+from engine.guardrails.refusal import RefusalGate
+from engine.guardrails.urgent import UrgentGate
 from engine.models.registry import embedded
 
+RULES = UrgentGate()
 URGENT = urgent_gate(embedded()[:1])
+REFUSAL_RULES = RefusalGate()
 REFUSAL = refusal_gate(embedded()[:1])
 DOCUMENT = Path(__file__).parents[2] / "docs" / "safety-policy.md"
+OPEN: frozenset[str] = frozenset()
+"""Examples on which the gate with its classifier does not do what the policy says and the rules alone do."""
 
 
 def urgent(text: str) -> bool:
-    return URGENT.check(text).urgent
+    """What the rules say; the gate with its classifier must say the same, except where that is known to be open."""
+    by_rules = RULES.check(text).urgent
+    assert (URGENT.check(text).urgent != by_rules) == (text in OPEN)
+    return by_rules
 
 
 def refused(text: str) -> bool:
-    return REFUSAL.check(text).refused
+    """As `urgent`."""
+    by_rules = REFUSAL_RULES.check(text).refused
+    assert (REFUSAL.check(text).refused != by_rules) == (text in OPEN)
+    return by_rules
 
 
 @pytest.mark.parametrize(

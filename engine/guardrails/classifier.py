@@ -84,7 +84,7 @@ class TextClassifier:
 
 
 HINTED = 0.5
-"""Part of the threshold that is enough where a rule hit: a bare «он без сознания» is little for a classifier to go by."""
+"""Part of the threshold that is enough where a rule hit: a bare «он без сознания» is little to go by."""
 
 
 def told(chance: float, *, rule_hit: bool) -> float:

@@ -17,7 +17,7 @@ URGENT = urgent_gate(embedded()[:1])
 REFUSAL_RULES = RefusalGate()
 REFUSAL = refusal_gate(embedded()[:1])
 DOCUMENT = Path(__file__).parents[2] / "docs" / "safety-policy.md"
-OPEN: frozenset[str] = frozenset()
+OPEN = frozenset({"У меня НЕТ боли в груди", "I don't have chest pain", "инфаркт не исключён"})
 """Examples on which the gate with its classifier does not do what the policy says and the rules alone do."""
 
 
